@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { type BrotliOptions, brotliCompress, constants, gzip } from 'node:zlib'
-import { isKnown } from '@vault-and-tracker/service-kit/reading'
+import { isKnown } from '@vault-and-tracker/service-kit/http/conditional-get'
 import type { Request, Response } from 'express'
 
 const QUALITY: BrotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } }

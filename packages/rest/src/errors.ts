@@ -1,6 +1,6 @@
-import { ApiError, isError } from '@vault-and-tracker/service-kit/errors'
-import type { Logger } from '@vault-and-tracker/service-kit/logger'
-import { isUnavailable } from '@vault-and-tracker/service-kit/unavailable'
+import { ApiError, isError } from '@vault-and-tracker/service-kit/core/errors'
+import { isUnavailable } from '@vault-and-tracker/service-kit/core/unavailable'
+import type { Logger } from '@vault-and-tracker/service-kit/log/logger'
 import type { ErrorRequestHandler } from 'express'
 
 /** How one service answers errors. */

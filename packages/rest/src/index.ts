@@ -1,4 +1,4 @@
-export { runMiddleware } from '@vault-and-tracker/service-kit/middleware'
+export { runMiddleware } from '@vault-and-tracker/service-kit/http/middleware'
 export {
   type AccessOf,
   type DefineEndpoint,

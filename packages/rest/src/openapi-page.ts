@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { readOnly } from '@vault-and-tracker/service-kit/reading'
+import { readOnly } from '@vault-and-tracker/service-kit/http/conditional-get'
 import { Router } from 'express'
 import { type Content, contentSecurityPolicy, createContent, sendContent } from './content.ts'
 import type { OpenApiDocument } from './openapi.ts'

@@ -1,4 +1,4 @@
-import { type Command, defineAction } from '@vault-and-tracker/service-kit/command'
+import { type Command, defineAction } from '@vault-and-tracker/service-kit/lifecycle/command'
 import { z } from 'zod'
 import type { Description, Surface } from './endpoint.ts'
 import { operationalPaths } from './operational.ts'

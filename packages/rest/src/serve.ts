@@ -1,4 +1,4 @@
-import { endInChunks } from '@vault-and-tracker/service-kit/chunked-response'
+import { endInChunks } from '@vault-and-tracker/service-kit/http/chunked-response'
 import compression from 'compression'
 import { type Request, type Response, Router } from 'express'
 import {

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { extname, join } from 'node:path'
-import { allowReading, isReading } from '@vault-and-tracker/service-kit/reading'
+import { allowReading, isReading } from '@vault-and-tracker/service-kit/http/conditional-get'
 import type { Request, RequestHandler, Response } from 'express'
 import { type Content, contentSecurityPolicy, createContent, sendContent } from './content.ts'
 

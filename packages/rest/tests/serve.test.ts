@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from '@jest/globals'
-import { ApiError } from '@vault-and-tracker/service-kit/errors'
-import { createLogger } from '@vault-and-tracker/service-kit/logger'
+import { ApiError } from '@vault-and-tracker/service-kit/core/errors'
+import { createLogger } from '@vault-and-tracker/service-kit/log/logger'
 import express, { type Express } from 'express'
 import request from 'supertest'
 import { z } from 'zod'

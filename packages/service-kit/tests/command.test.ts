@@ -6,9 +6,9 @@ import { text } from 'node:stream/consumers'
 import { expect, test } from '@jest/globals'
 import { type CommandOutcome, captureCommand, sourceArguments } from '@vault-and-tracker/dev-env'
 import { z } from 'zod'
-import { type Command, defineAction, flag, operand, option, runCommand, UsageError } from '../src/command.ts'
-import { EnvError } from '../src/env.ts'
-import { ApiError } from '../src/errors.ts'
+import { EnvError } from '../src/config/env.ts'
+import { ApiError } from '../src/core/errors.ts'
+import { type Command, defineAction, flag, operand, option, runCommand, UsageError } from '../src/lifecycle/command.ts'
 
 const failures: Record<string, Error> = {
   api: new ApiError('CONFLICT', 'This name is taken.'),

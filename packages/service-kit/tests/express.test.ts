@@ -4,12 +4,12 @@ import { removeTemporaryFolder, startRedis, temporaryFolder, testRedis } from '@
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
 import type { Redis } from 'ioredis'
 import request from 'supertest'
-import { ApiError } from '../src/errors.ts'
-import { healthRoutes } from '../src/health.ts'
-import { createLogger } from '../src/logger.ts'
-import { createMetrics } from '../src/metrics.ts'
-import { createRateLimit } from '../src/rate-limit.ts'
-import { closeRedis, connectRedis } from '../src/redis.ts'
+import { ApiError } from '../src/core/errors.ts'
+import { healthRoutes } from '../src/http/health.ts'
+import { createRateLimit } from '../src/http/rate-limit.ts'
+import { createLogger } from '../src/log/logger.ts'
+import { createMetrics } from '../src/metrics/registry.ts'
+import { closeRedis, connectRedis } from '../src/redis/connection.ts'
 
 const logger = createLogger({ name: 'test', level: 'silent' })
 let redis: Redis

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from '@jest/globals'
 import { askUntilRefused, eventually } from '@vault-and-tracker/dev-env'
-import { answerMalformed, listen, type RunningServer } from '../src/http-server.ts'
+import { answerMalformed, listen, type RunningServer } from '../src/http/server.ts'
 
 async function request(
   port: number,

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { type CommandOutcome, captureCommand, createTestDatabase, type TestDatabase } from '@vault-and-tracker/dev-env'
 import type { Migration } from 'kysely'
-import { runCommand } from '../src/command.ts'
-import { createLogger } from '../src/logger.ts'
-import { createMigrate, migrateCommand } from '../src/migrate.ts'
-import { createPool } from '../src/postgres.ts'
+import { runCommand } from '../src/lifecycle/command.ts'
+import { createLogger } from '../src/log/logger.ts'
+import { createMigrate, migrateCommand } from '../src/postgres/migrate.ts'
+import { createPool } from '../src/postgres/pool.ts'
 
 const logger = createLogger({ name: 'test', level: 'silent' })
 const first: Migration = {

@@ -9,16 +9,16 @@ import {
   withClient,
 } from '@vault-and-tracker/dev-env'
 import { Registry } from 'prom-client'
-import { readVersion } from '../src/env.ts'
-import { createLogger } from '../src/logger.ts'
+import { readVersion } from '../src/config/env.ts'
+import { createLogger } from '../src/log/logger.ts'
 import {
   createBuildMetrics,
   createPoolMetrics,
   createReadinessMetrics,
   createRedisMetrics,
-} from '../src/operational-metrics.ts'
-import { createPool } from '../src/postgres.ts'
-import { connectRedis } from '../src/redis.ts'
+} from '../src/metrics/operational.ts'
+import { createPool } from '../src/postgres/pool.ts'
+import { connectRedis } from '../src/redis/connection.ts'
 
 const logger = createLogger({ name: 'test', level: 'silent' })
 let database: TestDatabase

@@ -8,9 +8,9 @@ import {
 } from '@vault-and-tracker/dev-env'
 import { sql } from 'kysely'
 import pg from 'pg'
-import { createLogger } from '../src/logger.ts'
-import { createKysely, createPool, pingPostgres, violatedUniqueConstraint, withDatabase } from '../src/postgres.ts'
-import { isPostgresUnavailable } from '../src/unavailable.ts'
+import { isPostgresUnavailable } from '../src/core/unavailable.ts'
+import { createLogger } from '../src/log/logger.ts'
+import { createKysely, createPool, pingPostgres, violatedUniqueConstraint, withDatabase } from '../src/postgres/pool.ts'
 
 const logger = createLogger({ name: 'test', level: 'silent' })
 let database: TestDatabase

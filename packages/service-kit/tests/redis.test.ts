@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals'
 import { startRedis, temporaryFolder, testRedis } from '@vault-and-tracker/dev-env'
-import { createLogger } from '../src/logger.ts'
-import { closeRedis, connectRedis, pingRedis, warnOfEviction } from '../src/redis.ts'
-import { isRedisUnavailable, isUnavailable } from '../src/unavailable.ts'
+import { isRedisUnavailable, isUnavailable } from '../src/core/unavailable.ts'
+import { createLogger } from '../src/log/logger.ts'
+import { closeRedis, connectRedis, pingRedis, warnOfEviction } from '../src/redis/connection.ts'
 
 const logger = createLogger({ name: 'test', level: 'silent' })
 

@@ -1,9 +1,9 @@
 // Measures what a row of accounting costs the service and Postgres. See docs/performance.md.
 // Usage: pnpm --filter tracker bench:ledger [rows for each measurement]
 import { removeTemporaryFolder, temporaryFolder } from '@vault-and-tracker/dev-env'
-import { newId } from '@vault-and-tracker/service-kit/ids'
-import { createLogger } from '@vault-and-tracker/service-kit/logger'
-import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres'
+import { newId } from '@vault-and-tracker/service-kit/core/ids'
+import { createLogger } from '@vault-and-tracker/service-kit/log/logger'
+import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres/pool'
 import type { CountedBatch } from '../src/accounting/accounting.ts'
 import { createLedger } from '../src/accounting/ledger.store.ts'
 import type { Schema } from '../src/db/schema.ts'

@@ -1,5 +1,5 @@
-import { createLogger } from '@vault-and-tracker/service-kit/logger'
-import { createPool } from '@vault-and-tracker/service-kit/postgres'
+import { createLogger } from '@vault-and-tracker/service-kit/log/logger'
+import { createPool } from '@vault-and-tracker/service-kit/postgres/pool'
 import { parseTorznabQuery, writeFeed } from '@vault-and-tracker/torznab-xml'
 import { Kysely } from 'kysely'
 import type pg from 'pg'

@@ -1,7 +1,7 @@
 // A part of the tracker behind its HTTP server, for bench/stages.ts: what is not part of it answers at once.
 // Usage: stage-server.ts <port> front | rules | calls <URL of Redis>
-import { systemClock } from '@vault-and-tracker/service-kit/clock'
-import { listen } from '@vault-and-tracker/service-kit/http-server'
+import { systemClock } from '@vault-and-tracker/service-kit/core/clock'
+import { listen } from '@vault-and-tracker/service-kit/http/server'
 import express from 'express'
 import { Redis } from 'ioredis'
 import { Registry } from 'prom-client'

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { systemClock } from '@vault-and-tracker/service-kit/clock'
+import { systemClock } from '@vault-and-tracker/service-kit/core/clock'
 import { Redis } from 'ioredis'
 import type pg from 'pg'
 import { timeToLive } from '../src/swarm/interval.ts'

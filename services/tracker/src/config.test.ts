@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { EnvError } from '@vault-and-tracker/service-kit/env'
+import { EnvError } from '@vault-and-tracker/service-kit/config/env'
 import { readConfig } from './config.ts'
 
 const required = {

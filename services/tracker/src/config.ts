@@ -1,5 +1,5 @@
-import { trustedProxies } from '@vault-and-tracker/service-kit/client-address'
-import { commonEnv, flag, group, integer, limit, list, parseEnv, port } from '@vault-and-tracker/service-kit/env'
+import { commonEnv, flag, group, integer, limit, list, parseEnv, port } from '@vault-and-tracker/service-kit/config/env'
+import { trustedProxies } from '@vault-and-tracker/service-kit/http/client-address'
 import { z } from 'zod'
 
 const clientPrefixes = list()

@@ -1,4 +1,4 @@
-import { createErrors } from '@vault-and-tracker/service-kit/errors'
+import { createErrors } from '@vault-and-tracker/service-kit/core/errors'
 
 /**
  * Every code the REST surface can answer, its HTTP status and what it means. The OpenAPI document and the README are

@@ -1,4 +1,4 @@
-import { within } from '@vault-and-tracker/service-kit/with-timeout'
+import { within } from '@vault-and-tracker/service-kit/core/with-timeout'
 
 /**
  * Sends a message to the first process, from a worker, and waits for the answer.

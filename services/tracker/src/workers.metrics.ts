@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
-import type { Logger } from '@vault-and-tracker/service-kit/logger'
-import type { Metrics } from '@vault-and-tracker/service-kit/metrics'
-import { within } from '@vault-and-tracker/service-kit/with-timeout'
+import { within } from '@vault-and-tracker/service-kit/core/with-timeout'
+import type { Logger } from '@vault-and-tracker/service-kit/log/logger'
+import type { Metrics } from '@vault-and-tracker/service-kit/metrics/registry'
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue, type Registry } from 'prom-client'
 import { askFirstProcess } from './first-process.ts'
 

@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster'
-import { type Scope, STOP_DEADLINE_MS } from '@vault-and-tracker/service-kit/lifecycle'
-import type { Logger } from '@vault-and-tracker/service-kit/logger'
+import { type Scope, STOP_DEADLINE_MS } from '@vault-and-tracker/service-kit/lifecycle/run'
+import type { Logger } from '@vault-and-tracker/service-kit/log/logger'
 import { askFirstProcess } from './first-process.ts'
 import { createWorkersMetrics } from './workers.metrics.ts'
 

@@ -9,8 +9,8 @@ import {
   startDurableServers,
   type TestDatabase,
 } from '@vault-and-tracker/dev-env'
-import { createLogger } from '@vault-and-tracker/service-kit/logger'
-import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres'
+import { createLogger } from '@vault-and-tracker/service-kit/log/logger'
+import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres/pool'
 import { Redis } from 'ioredis'
 import pg from 'pg'
 import { createFlusher } from '../src/accounting/accounting.ts'

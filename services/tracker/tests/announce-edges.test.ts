@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { FAILURES, WARNINGS } from '@vault-and-tracker/bencode-tracker'
 import { eventually } from '@vault-and-tracker/dev-env'
-import { listen } from '@vault-and-tracker/service-kit/http-server'
+import { listen } from '@vault-and-tracker/service-kit/http/server'
 import { Redis } from 'ioredis'
 import { writeAccounting } from './support/accounting.ts'
 import {

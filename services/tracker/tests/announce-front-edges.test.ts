@@ -4,7 +4,11 @@ import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, test } from '@jest/globals'
 import { eventually } from '@vault-and-tracker/dev-env'
-import { createUnreadAnswers, UNREAD_LIMITS, type UnreadLimits } from '@vault-and-tracker/service-kit/unread-answers'
+import {
+  createUnreadAnswers,
+  UNREAD_LIMITS,
+  type UnreadLimits,
+} from '@vault-and-tracker/service-kit/http/unread-answers'
 import {
   ANNOUNCE,
   LARGE,

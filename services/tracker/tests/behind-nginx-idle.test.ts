@@ -8,8 +8,8 @@ import {
   sendThrough,
   startNginx,
 } from '@vault-and-tracker/dev-env'
-import { listen, type RunningServer } from '@vault-and-tracker/service-kit/http-server'
-import { createLogger } from '@vault-and-tracker/service-kit/logger'
+import { listen, type RunningServer } from '@vault-and-tracker/service-kit/http/server'
+import { createLogger } from '@vault-and-tracker/service-kit/log/logger'
 import { createHttpServer } from '../src/app.ts'
 import type { Client } from './support/client.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'

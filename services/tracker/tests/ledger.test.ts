@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { newId } from '@vault-and-tracker/service-kit/ids'
+import { newId } from '@vault-and-tracker/service-kit/core/ids'
 import type { CountedSwarm, Ledger } from '../src/accounting/accounting.ts'
 import { createLedger } from '../src/accounting/ledger.store.ts'
 import type { Delta } from '../src/swarm/swarm.ts'

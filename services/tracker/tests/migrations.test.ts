@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { createTestDatabase, type TestDatabase, withClient } from '@vault-and-tracker/dev-env'
-import { createMigrate } from '@vault-and-tracker/service-kit/migrate'
+import { createMigrate } from '@vault-and-tracker/service-kit/postgres/migrate'
 import pg from 'pg'
 import { MIGRATIONS, migrate } from '../src/db/migrations.ts'
 import { createTrackerDatabase } from './support/tracker.ts'

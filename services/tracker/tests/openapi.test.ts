@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from '@jest/globals'
 import { routesOf } from '@vault-and-tracker/rest/testing'
-import { createLogger } from '@vault-and-tracker/service-kit/logger'
+import { createLogger } from '@vault-and-tracker/service-kit/log/logger'
 import { createApp, describeApi, ENDPOINTS } from '../src/app.ts'
 import { ERRORS } from '../src/errors.ts'
 import { startTracker } from './support/tracker.ts'

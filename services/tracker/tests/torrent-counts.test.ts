@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { newId } from '@vault-and-tracker/service-kit/ids'
+import { newId } from '@vault-and-tracker/service-kit/core/ids'
 import { Redis } from 'ioredis'
 import { createFlusher, type Flusher, type Ledger } from '../src/accounting/accounting.ts'
 import { createAccountingQueue } from '../src/accounting/accounting-queue.redis.ts'

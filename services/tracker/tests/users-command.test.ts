@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { captureCommand } from '@vault-and-tracker/dev-env'
-import { runCommand } from '@vault-and-tracker/service-kit/command'
+import { runCommand } from '@vault-and-tracker/service-kit/lifecycle/command'
 import { usersCommand } from '../src/commands/users.command.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
 

@@ -1,5 +1,5 @@
-import { createLogger } from '@vault-and-tracker/service-kit/logger'
-import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres'
+import { createLogger } from '@vault-and-tracker/service-kit/log/logger'
+import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres/pool'
 import type { Schema } from '../src/db/schema.ts'
 import { createSecretStore } from '../src/secrets/secrets.store.ts'
 import type { Caller } from './job.ts'

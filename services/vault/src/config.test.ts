@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
-import { EnvError } from '@vault-and-tracker/service-kit/env'
+import { EnvError } from '@vault-and-tracker/service-kit/config/env'
 import { vaultEnv } from '../tests/support/vault.ts'
 import { readConfig } from './config.ts'
 

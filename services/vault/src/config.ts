@@ -1,7 +1,16 @@
 import { readFileSync, statSync } from 'node:fs'
-import { trustedProxies } from '@vault-and-tracker/service-kit/client-address'
-import { commonEnv, EnvError, flag, group, integer, limit, parseEnv, port } from '@vault-and-tracker/service-kit/env'
-import { errorCode, isError } from '@vault-and-tracker/service-kit/errors'
+import {
+  commonEnv,
+  EnvError,
+  flag,
+  group,
+  integer,
+  limit,
+  parseEnv,
+  port,
+} from '@vault-and-tracker/service-kit/config/env'
+import { errorCode, isError } from '@vault-and-tracker/service-kit/core/errors'
+import { trustedProxies } from '@vault-and-tracker/service-kit/http/client-address'
 import { z } from 'zod'
 import { parsePublicUrls } from './http/authorities.ts'
 import { createKeyring, type Keyring, KeyringError } from './keyring/keyring.ts'

@@ -1,4 +1,4 @@
-import { createErrors } from '@vault-and-tracker/service-kit/errors'
+import { createErrors } from '@vault-and-tracker/service-kit/core/errors'
 
 /**
  * Every error the vault answers with: the one table that the code, the documentation and openapi.json share.

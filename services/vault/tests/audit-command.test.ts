@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { type CommandOutcome, captureCommand, type TestDatabase } from '@vault-and-tracker/dev-env'
-import { runCommand } from '@vault-and-tracker/service-kit/command'
+import { runCommand } from '@vault-and-tracker/service-kit/lifecycle/command'
 import { auditCommand } from '../src/commands/audit.command.ts'
 import { createProject } from './support/client.ts'
 import { createVaultDatabase, startVault, vaultEnv } from './support/vault.ts'

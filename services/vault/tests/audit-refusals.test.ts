@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { createLogger } from '@vault-and-tracker/service-kit/logger'
-import { createKysely, createPool, isRefusedValue } from '@vault-and-tracker/service-kit/postgres'
+import { createLogger } from '@vault-and-tracker/service-kit/log/logger'
+import { createKysely, createPool, isRefusedValue } from '@vault-and-tracker/service-kit/postgres/pool'
 import { ENDPOINTS } from '../src/app.ts'
 import { createAuditStore } from '../src/audit/audit.store.ts'
 import { createRefusals } from '../src/audit/refusals.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { newId } from '@vault-and-tracker/service-kit/ids'
+import { newId } from '@vault-and-tracker/service-kit/core/ids'
 import { admin, createProject, type Key, send, signerOf, statusAndError } from './support/client.ts'
 import { startVault, type TestVault } from './support/vault.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { eventually } from '@vault-and-tracker/dev-env'
-import { newId } from '@vault-and-tracker/service-kit/ids'
+import { newId } from '@vault-and-tracker/service-kit/core/ids'
 import { admin, createProject, type Key, newKey, send, signedSend, statusAndError } from './support/client.ts'
 import { audit, rows } from './support/rows.ts'
 import { connectSql, type Sql } from './support/sql.ts'

@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { captureCommand } from '@vault-and-tracker/dev-env'
-import { runCommand } from '@vault-and-tracker/service-kit/command'
+import { runCommand } from '@vault-and-tracker/service-kit/lifecycle/command'
 import { keyringCommand } from '../src/commands/keyring.command.ts'
 import { addToKeyringFile } from '../src/keyring/keyring.file.ts'
 import { createKeyringFixture, type KeyringFixture } from './support/keyring.ts'

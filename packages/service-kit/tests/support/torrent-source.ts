@@ -1,4 +1,4 @@
-import { createLookupCache, type LookupCache, type LookupCacheOptions } from '../../src/cache.ts'
+import { createLookupCache, type LookupCache, type LookupCacheOptions } from '../../src/core/cache.ts'
 
 export type Torrent = { readonly name: string; readonly keys: readonly string[] }
 

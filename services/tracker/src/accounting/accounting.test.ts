@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
+import { UnavailableError } from '@vault-and-tracker/service-kit/core/errors'
 import type { Delta } from '../swarm/swarm.ts'
 import { type AccountingQueue, type Batch, type CountedBatch, createFlusher, type Flusher } from './accounting.ts'
 

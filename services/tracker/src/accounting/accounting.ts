@@ -1,5 +1,5 @@
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
-import { isUnavailable } from '@vault-and-tracker/service-kit/unavailable'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
+import { isUnavailable } from '@vault-and-tracker/service-kit/core/unavailable'
 import type { Invalidation } from '../invalidation/invalidation.ts'
 import type { Delta, SwarmCounts, SwarmName } from '../swarm/swarm.ts'
 

@@ -1,4 +1,4 @@
-import { violatedUniqueConstraint } from '@vault-and-tracker/service-kit/postgres'
+import { violatedUniqueConstraint } from '@vault-and-tracker/service-kit/postgres/pool'
 import type { Selectable, Transaction } from 'kysely'
 import { sql } from 'kysely'
 import { changedFields } from '../admin-log/admin-log.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
-import { isId, newId } from '@vault-and-tracker/service-kit/ids'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
+import { isId, newId } from '@vault-and-tracker/service-kit/core/ids'
 import { type ActedBy, actedBy } from '../admin-log/admin-log.ts'
 import { apiError } from '../errors.ts'
 import type { Total } from '../lists/total.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { hash, verify } from '@node-rs/argon2'
-import { createTurns } from '@vault-and-tracker/service-kit/turns'
+import { createTurns } from '@vault-and-tracker/service-kit/core/concurrency'
 import { apiError } from '../errors.ts'
 import type { Passwords } from './passwords.ts'
 

@@ -1,4 +1,4 @@
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 
 /** A torrent that a user completed and has seeded for less than the site asks. */
 export type SeedingDuty = {

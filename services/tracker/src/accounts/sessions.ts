@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { BatcherOptions } from '@vault-and-tracker/service-kit/batch'
-import { batchedLoader } from '@vault-and-tracker/service-kit/cache'
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
-import { newId } from '@vault-and-tracker/service-kit/ids'
-import { isUnavailable } from '@vault-and-tracker/service-kit/unavailable'
+import type { BatcherOptions } from '@vault-and-tracker/service-kit/core/batch'
+import { batchedLoader } from '@vault-and-tracker/service-kit/core/cache'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
+import { newId } from '@vault-and-tracker/service-kit/core/ids'
+import { isUnavailable } from '@vault-and-tracker/service-kit/core/unavailable'
 import type { Account, AccountStore } from './accounts.ts'
 
 const DAY_MS = 24 * 3_600_000

@@ -1,4 +1,4 @@
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import type { Account, Accounts } from './accounts.ts'
 
 /** Counts over all torrents of a user. `seedSeconds` is the time spent seeding; `torrents` are the user's uploads. */

@@ -1,4 +1,4 @@
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { apiError } from '../errors.ts'
 import type { Account, Accounts } from './accounts.ts'
 import { ratio, statsVisibility } from './stats.ts'

@@ -1,5 +1,5 @@
 import type { Guard, Serving } from '@vault-and-tracker/rest'
-import { clientAddress, type TrustedProxies } from '@vault-and-tracker/service-kit/client-address'
+import { clientAddress, type TrustedProxies } from '@vault-and-tracker/service-kit/http/client-address'
 import type { Request, Response } from 'express'
 import { apiError } from '../errors.ts'
 import type { ReadRequestBody } from '../http/input.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { type Total, totalOf } from '../lists/total.ts'
 
 /** What administrators and moderators do that is kept in the admin log. */

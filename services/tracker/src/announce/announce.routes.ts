@@ -8,7 +8,7 @@ import {
   scrapeReply,
   type TrackerTarget,
 } from '@vault-and-tracker/bencode-tracker'
-import type { ClientConnection } from '@vault-and-tracker/service-kit/client-address'
+import type { ClientConnection } from '@vault-and-tracker/service-kit/http/client-address'
 import { HttpAnnounce, type HttpAnnounceOptions } from './http-announce.ts'
 import { type Reply, refusalReply } from './reply.ts'
 import type { Scrapes } from './scrape.ts'

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
-import type { FrontAnswers, FrontConnection, RequestFront } from '@vault-and-tracker/service-kit/http-server'
+import type { FrontAnswers, FrontConnection, RequestFront } from '@vault-and-tracker/service-kit/http/server'
 import type { Sender, TrackerClient, TrackerRequests } from './announce.routes.ts'
 import type { HttpAnnounce } from './http-announce.ts'
 import { leaveReply, type Reply, wholeReply } from './reply.ts'

@@ -1,7 +1,7 @@
 import { type InfoHash, type Passkey, parseInfoHash, parsePasskey } from '@vault-and-tracker/bencode-tracker'
-import type { BatcherOptions } from '@vault-and-tracker/service-kit/batch'
-import { batchedLoader, createLookupCache, type Lookup } from '@vault-and-tracker/service-kit/cache'
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import type { BatcherOptions } from '@vault-and-tracker/service-kit/core/batch'
+import { batchedLoader, createLookupCache, type Lookup } from '@vault-and-tracker/service-kit/core/cache'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import type { Invalidation } from '../invalidation/invalidation.ts'
 import type { SwarmName } from '../swarm/swarm.ts'
 

@@ -1,5 +1,5 @@
 import { infoHashFromBytes, type ScrapedTorrent } from '@vault-and-tracker/bencode-tracker'
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import type { SwarmCounts, SwarmName, Swarms } from '../swarm/swarm.ts'
 
 /** A reply with this many torrents is about half a megabyte. */

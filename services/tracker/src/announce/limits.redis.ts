@@ -1,4 +1,4 @@
-import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
+import { UnavailableError } from '@vault-and-tracker/service-kit/core/errors'
 import type { Cluster, Redis } from 'ioredis'
 import type { SharedCounts } from './limits.ts'
 

@@ -1,5 +1,5 @@
 import { FAILURES, type FailureName, type TrackerAction } from '@vault-and-tracker/bencode-tracker'
-import { isUnavailable } from '@vault-and-tracker/service-kit/unavailable'
+import { isUnavailable } from '@vault-and-tracker/service-kit/core/unavailable'
 import type { AnnounceCounters } from './announce-counters.ts'
 
 /** Why an announce or a scrape was refused, and when to retry. */

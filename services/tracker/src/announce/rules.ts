@@ -1,5 +1,5 @@
 import { type FailureName, isRefusedPort, type PeerId } from '@vault-and-tracker/bencode-tracker'
-import { isUnavailable } from '@vault-and-tracker/service-kit/unavailable'
+import { isUnavailable } from '@vault-and-tracker/service-kit/core/unavailable'
 import type { Announce } from './announce.ts'
 import type { AnnounceTorrent, AnnounceUser, Directory } from './directory.ts'
 import type { CountLimit } from './limits.ts'

@@ -1,4 +1,4 @@
-import { violatedUniqueConstraint } from '@vault-and-tracker/service-kit/postgres'
+import { violatedUniqueConstraint } from '@vault-and-tracker/service-kit/postgres/pool'
 import { type Selectable, sql, type Transaction } from 'kysely'
 import { changedFields, type Fields } from '../admin-log/admin-log.ts'
 import { recordAdminAction } from '../db/admin-log-entries.store.ts'

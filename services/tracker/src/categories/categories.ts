@@ -1,5 +1,5 @@
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
-import { isId, newId } from '@vault-and-tracker/service-kit/ids'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
+import { isId, newId } from '@vault-and-tracker/service-kit/core/ids'
 import { torznabIdOfSlug } from '@vault-and-tracker/torznab-xml'
 import { type ActedBy, actedBy } from '../admin-log/admin-log.ts'
 import { apiError } from '../errors.ts'

@@ -1,5 +1,5 @@
-import { runIfMain } from '@vault-and-tracker/service-kit/command'
-import { migrateCommand } from '@vault-and-tracker/service-kit/migrate'
+import { runIfMain } from '@vault-and-tracker/service-kit/lifecycle/command'
+import { migrateCommand } from '@vault-and-tracker/service-kit/postgres/migrate'
 import { migrate } from '../db/migrations.ts'
 
 await runIfMain(import.meta, migrateCommand({ migrate, runtimeRole: 'tracker_app' }))

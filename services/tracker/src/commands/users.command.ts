@@ -1,5 +1,7 @@
 import { text } from 'node:stream/consumers'
-import { systemClock } from '@vault-and-tracker/service-kit/clock'
+import { connectionUrl, parseEnv } from '@vault-and-tracker/service-kit/config/env'
+import { systemClock } from '@vault-and-tracker/service-kit/core/clock'
+import { ApiError } from '@vault-and-tracker/service-kit/core/errors'
 import {
   type Command,
   defineAction,
@@ -7,11 +9,9 @@ import {
   runIfMain,
   type Terminal,
   UsageError,
-} from '@vault-and-tracker/service-kit/command'
-import { connectionUrl, parseEnv } from '@vault-and-tracker/service-kit/env'
-import { ApiError } from '@vault-and-tracker/service-kit/errors'
-import { withDatabase } from '@vault-and-tracker/service-kit/postgres'
-import { closeRedis, connectRedis } from '@vault-and-tracker/service-kit/redis'
+} from '@vault-and-tracker/service-kit/lifecycle/command'
+import { withDatabase } from '@vault-and-tracker/service-kit/postgres/pool'
+import { closeRedis, connectRedis } from '@vault-and-tracker/service-kit/redis/connection'
 import { z } from 'zod'
 import { createAccountStore } from '../accounts/accounts.store.ts'
 import {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { clientAddress } from '@vault-and-tracker/service-kit/client-address'
-import { createRedisMetrics } from '@vault-and-tracker/service-kit/operational-metrics'
+import { clientAddress } from '@vault-and-tracker/service-kit/http/client-address'
+import { createRedisMetrics } from '@vault-and-tracker/service-kit/metrics/operational'
 import { Cluster, type Redis } from 'ioredis'
 import { createAccountingMetrics } from '../accounting/accounting.metrics.ts'
 import { changesOf, createFlusher, type Flusher } from '../accounting/accounting.ts'

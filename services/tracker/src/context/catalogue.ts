@@ -1,4 +1,4 @@
-import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres'
+import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres/pool'
 import { createAdminLogStore } from '../admin-log/admin-log.store.ts'
 import { createAdminLog } from '../admin-log/admin-log.ts'
 import { createCategoryStore } from '../categories/categories.store.ts'

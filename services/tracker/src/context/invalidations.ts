@@ -1,5 +1,5 @@
-import type { Logger } from '@vault-and-tracker/service-kit/logger'
-import type { Resources } from '@vault-and-tracker/service-kit/resources'
+import type { Resources } from '@vault-and-tracker/service-kit/lifecycle/resources'
+import type { Logger } from '@vault-and-tracker/service-kit/log/logger'
 import type { Redis } from 'ioredis'
 import { createInvalidationPublisher, subscribeToInvalidations } from '../invalidation/invalidation.redis.ts'
 import type { Invalidation, InvalidationHandlers, PublishInvalidation } from '../invalidation/invalidation.ts'

@@ -1,4 +1,4 @@
-import { closeRedis, connectRedis, warnOfEviction } from '@vault-and-tracker/service-kit/redis'
+import { closeRedis, connectRedis, warnOfEviction } from '@vault-and-tracker/service-kit/redis/connection'
 import type { Cluster, Redis } from 'ioredis'
 import type { Config } from '../config.ts'
 import { connectSwarmCluster } from '../swarm/cluster.redis.ts'

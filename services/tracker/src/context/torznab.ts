@@ -1,4 +1,4 @@
-import { clientAddress } from '@vault-and-tracker/service-kit/client-address'
+import { clientAddress } from '@vault-and-tracker/service-kit/http/client-address'
 import { createAnswers } from '../torznab/answers.ts'
 import { createAuthorize } from '../torznab/authorization.ts'
 import { createCallerStore } from '../torznab/callers.store.ts'

@@ -1,4 +1,4 @@
-import { newId } from '@vault-and-tracker/service-kit/ids'
+import { newId } from '@vault-and-tracker/service-kit/core/ids'
 import type { Fields, NewAdminLogEntry } from '../admin-log/admin-log.ts'
 import { cutText } from '../text/cut-text.ts'
 import type { Db } from './schema.ts'

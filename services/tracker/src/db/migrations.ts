@@ -1,4 +1,4 @@
-import { createMigrate, type Migrate } from '@vault-and-tracker/service-kit/migrate'
+import { createMigrate, type Migrate } from '@vault-and-tracker/service-kit/postgres/migrate'
 import { grants } from './grants.ts'
 import { init } from './migrations/0001-init.ts'
 import { search } from './migrations/0002-search.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { newId } from '@vault-and-tracker/service-kit/ids'
+import { newId } from '@vault-and-tracker/service-kit/core/ids'
 import { createExpulsions, type Expulsions } from './expulsions.ts'
 
 /** Expulsions that count their rounds; `atRelease` is called while the turn of a user is given up. */

@@ -1,4 +1,4 @@
-import { isId } from '@vault-and-tracker/service-kit/ids'
+import { isId } from '@vault-and-tracker/service-kit/core/ids'
 import type { Leadership } from '../leadership/leadership.ts'
 import type { SwarmName, Swarms } from '../swarm/swarm.ts'
 

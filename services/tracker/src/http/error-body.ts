@@ -1,4 +1,4 @@
-import type { ApiError } from '@vault-and-tracker/service-kit/errors'
+import type { ApiError } from '@vault-and-tracker/service-kit/core/errors'
 import { z } from 'zod'
 import { ERRORS, type ErrorCode } from '../errors.ts'
 

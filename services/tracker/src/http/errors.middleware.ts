@@ -1,5 +1,5 @@
 import { createErrorHandler } from '@vault-and-tracker/rest'
-import type { Logger } from '@vault-and-tracker/service-kit/logger'
+import type { Logger } from '@vault-and-tracker/service-kit/log/logger'
 import type { ErrorRequestHandler } from 'express'
 import { apiError, ERRORS, type ErrorCode } from '../errors.ts'
 import { errorBody } from './error-body.ts'

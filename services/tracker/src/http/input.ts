@@ -1,5 +1,5 @@
 import { type Description, type ReadBody, runMiddleware, type Upload } from '@vault-and-tracker/rest'
-import { addressKey } from '@vault-and-tracker/service-kit/client-address'
+import { addressKey } from '@vault-and-tracker/service-kit/http/client-address'
 import express, { type Request, type RequestHandler, type Response } from 'express'
 import multer from 'multer'
 import { apiError, isApiError } from '../errors.ts'

@@ -1,5 +1,5 @@
 import { createServer, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
-import { answerMalformed, hasTooManyFields, type RequestFront } from '@vault-and-tracker/service-kit/http-server'
+import { answerMalformed, hasTooManyFields, type RequestFront } from '@vault-and-tracker/service-kit/http/server'
 import type { Express } from 'express'
 import type { TrackerClient, TrackerRequests } from '../announce/announce.routes.ts'
 import { createAnnounceFront } from '../announce/connections.routes.ts'

@@ -1,4 +1,4 @@
-import type { Logger } from '@vault-and-tracker/service-kit/logger'
+import type { Logger } from '@vault-and-tracker/service-kit/log/logger'
 import type { Redis } from 'ioredis'
 import { type Subscription, subscribeToChannel } from '../redis/subscription.redis.ts'
 import {

@@ -1,4 +1,4 @@
-import { newId } from '@vault-and-tracker/service-kit/ids'
+import { newId } from '@vault-and-tracker/service-kit/core/ids'
 import type { Cluster, Redis } from 'ioredis'
 import { createRedisFunctions } from '../redis/functions.redis.ts'
 import type { Leadership } from './leadership.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { isError } from '@vault-and-tracker/service-kit/errors'
+import { isError } from '@vault-and-tracker/service-kit/core/errors'
 import { Cluster, type Redis } from 'ioredis'
 import { type LibraryName, readLibrary } from './libraries.file.ts'
 

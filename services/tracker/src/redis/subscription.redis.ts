@@ -1,4 +1,4 @@
-import type { Logger } from '@vault-and-tracker/service-kit/logger'
+import type { Logger } from '@vault-and-tracker/service-kit/log/logger'
 import { Redis } from 'ioredis'
 
 const HEARTBEAT_MS = 5_000

@@ -1,4 +1,4 @@
-import { errorCode } from '@vault-and-tracker/service-kit/errors'
+import { errorCode } from '@vault-and-tracker/service-kit/core/errors'
 import { type RawBuilder, sql } from 'kysely'
 import { escapeLike } from '../db/like.ts'
 import type { Db } from '../db/schema.ts'

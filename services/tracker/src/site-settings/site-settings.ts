@@ -1,4 +1,4 @@
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { type ActedBy, actedBy } from '../admin-log/admin-log.ts'
 import type { PublishInvalidation } from '../invalidation/invalidation.ts'
 

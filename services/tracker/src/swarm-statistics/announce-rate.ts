@@ -1,4 +1,4 @@
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 
 /** Announces that were carried out, and those that were refused. */
 export type AnnounceTally = { readonly announces: number; readonly refused: number }

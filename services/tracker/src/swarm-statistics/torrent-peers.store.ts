@@ -1,4 +1,4 @@
-import { isId } from '@vault-and-tracker/service-kit/ids'
+import { isId } from '@vault-and-tracker/service-kit/core/ids'
 import { sql } from 'kysely'
 import type { Db } from '../db/schema.ts'
 import type { PeerUser, TorrentPeersStore } from './torrent-peers.ts'

@@ -1,5 +1,5 @@
-import type { Logger } from '@vault-and-tracker/service-kit/logger'
-import { connectUntilReady } from '@vault-and-tracker/service-kit/redis'
+import type { Logger } from '@vault-and-tracker/service-kit/log/logger'
+import { connectUntilReady } from '@vault-and-tracker/service-kit/redis/connection'
 import { Cluster } from 'ioredis'
 
 /**

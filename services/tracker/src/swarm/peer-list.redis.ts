@@ -1,5 +1,5 @@
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
-import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
+import { UnavailableError } from '@vault-and-tracker/service-kit/core/errors'
 import type { Cluster, Redis } from 'ioredis'
 import { createRedisFunctions } from '../redis/functions.redis.ts'
 import type { PeerList } from './peer-list.ts'

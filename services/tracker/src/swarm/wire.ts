@@ -1,5 +1,5 @@
 import { parsePeerId } from '@vault-and-tracker/bencode-tracker'
-import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
+import { UnavailableError } from '@vault-and-tracker/service-kit/core/errors'
 import type { Endpoint, ListedPeer } from './peer-list.ts'
 import type { AnnounceKind, PeerState } from './peer-state.ts'
 import {

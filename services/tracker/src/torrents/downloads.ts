@@ -1,4 +1,4 @@
-import { createTurns } from '@vault-and-tracker/service-kit/turns'
+import { createTurns } from '@vault-and-tracker/service-kit/core/concurrency'
 import { type TorrentContent, writeTorrentFile } from './torrent-file.ts'
 
 /** A file of 10 MiB keeps the event loop for some 50 ms, so many that come at once would keep it for seconds. */

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { errorCode } from '@vault-and-tracker/service-kit/errors'
+import { errorCode } from '@vault-and-tracker/service-kit/core/errors'
 import { apiError } from '../errors.ts'
 import { type ReadTorrent, type ReadTorrentFile, refusedTorrent, type TorrentContent } from './torrent-file.ts'
 

@@ -1,4 +1,4 @@
-import { violatedUniqueConstraint } from '@vault-and-tracker/service-kit/postgres'
+import { violatedUniqueConstraint } from '@vault-and-tracker/service-kit/postgres/pool'
 import { CompiledQuery, sql, type Transaction } from 'kysely'
 import type { Db, Schema } from '../db/schema.ts'
 import { isForeignKeyViolation } from '../db/violations.ts'

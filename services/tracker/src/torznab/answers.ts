@@ -1,5 +1,5 @@
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
-import { ApiError } from '@vault-and-tracker/service-kit/errors'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
+import { ApiError } from '@vault-and-tracker/service-kit/core/errors'
 import { type ApiLimits, type SearchQuery, torznabError } from '@vault-and-tracker/torznab-xml'
 import { bestOf } from '../announce/directory.ts'
 import type { Found, Search } from '../search/search.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { type AdminLog, actedBy } from '../admin-log/admin-log.ts'
 import { apiError } from '../errors.ts'
 import type { AddressBlocks } from './ladder.ts'

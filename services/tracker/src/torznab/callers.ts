@@ -1,7 +1,7 @@
 import { type Passkey, parsePasskey } from '@vault-and-tracker/bencode-tracker'
-import type { BatcherOptions } from '@vault-and-tracker/service-kit/batch'
-import { batchedLoader, createLookupCache, type Lookup } from '@vault-and-tracker/service-kit/cache'
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import type { BatcherOptions } from '@vault-and-tracker/service-kit/core/batch'
+import { batchedLoader, createLookupCache, type Lookup } from '@vault-and-tracker/service-kit/core/cache'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import type { Account } from '../accounts/accounts.ts'
 import type { Invalidation } from '../invalidation/invalidation.ts'
 

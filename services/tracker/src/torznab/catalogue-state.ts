@@ -1,5 +1,5 @@
-import { createLookupCache } from '@vault-and-tracker/service-kit/cache'
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import { createLookupCache } from '@vault-and-tracker/service-kit/core/cache'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import type { Multipliers } from '../announce/directory.ts'
 import type { Category } from '../categories/categories.ts'
 import type { Invalidation } from '../invalidation/invalidation.ts'

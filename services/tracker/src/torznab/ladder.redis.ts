@@ -1,5 +1,5 @@
-import { addressKey } from '@vault-and-tracker/service-kit/client-address'
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
+import { addressKey } from '@vault-and-tracker/service-kit/http/client-address'
 import type { Redis } from 'ioredis'
 import type { RedisFunctions } from '../redis/functions.redis.ts'
 import { type AddressBlock, type AddressBlocks, LADDER, nextPenalty, type TorznabLimits, WRONG_KEYS } from './ladder.ts'

@@ -1,5 +1,5 @@
-import { createLookupCache } from '@vault-and-tracker/service-kit/cache'
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import { createLookupCache } from '@vault-and-tracker/service-kit/core/cache'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { type ActedBy, actedBy } from '../admin-log/admin-log.ts'
 import type { Invalidation, PublishInvalidation } from '../invalidation/invalidation.ts'
 

@@ -1,4 +1,4 @@
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { apiError } from '../errors.ts'
 import { type Histogram, percentile } from './statistics-histogram.ts'
 import type { CountKind } from './statistics-rollup.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { addressKey } from '@vault-and-tracker/service-kit/client-address'
-import { allowReading, isKnown, isReading } from '@vault-and-tracker/service-kit/reading'
+import { addressKey } from '@vault-and-tracker/service-kit/http/client-address'
+import { allowReading, isKnown, isReading } from '@vault-and-tracker/service-kit/http/conditional-get'
 import {
   contentType,
   type Feed,

@@ -1,5 +1,5 @@
-import type { ApiError } from '@vault-and-tracker/service-kit/errors'
-import { isUnavailable } from '@vault-and-tracker/service-kit/unavailable'
+import type { ApiError } from '@vault-and-tracker/service-kit/core/errors'
+import { isUnavailable } from '@vault-and-tracker/service-kit/core/unavailable'
 import {
   type Format,
   parseTorznabQuery,

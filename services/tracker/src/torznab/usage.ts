@@ -1,4 +1,4 @@
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import type { AddressBlocks, TorznabLimits } from './ladder.ts'
 import type { TorznabSettings } from './settings.ts'
 

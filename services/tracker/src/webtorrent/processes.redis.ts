@@ -1,4 +1,4 @@
-import { closeRedis } from '@vault-and-tracker/service-kit/redis'
+import { closeRedis } from '@vault-and-tracker/service-kit/redis/connection'
 import type { Cluster, Redis } from 'ioredis'
 import { createRedisFunctions } from '../redis/functions.redis.ts'
 import type { SocketCounts } from './counts.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import type { Offer } from './messages.ts'
 
 /** A client in a swarm, in strings of one character for each byte. */

@@ -5,7 +5,7 @@ import {
   type TrackerAction,
   WARNINGS,
 } from '@vault-and-tracker/bencode-tracker'
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { Announce, warningOf } from '../announce/announce.ts'
 import type { Refusal } from '../announce/refusal.ts'
 import type { PeerAnnounce, ProcessId, SwarmAnswer } from '../swarm/swarm.ts'

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { beforeEach, expect, test } from '@jest/globals'
 import { parsePasskey } from '@vault-and-tracker/bencode-tracker'
-import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
+import { UnavailableError } from '@vault-and-tracker/service-kit/core/errors'
 import type { Announce } from '../announce/announce.ts'
 import type { AnnounceTorrent } from '../announce/directory.ts'
 import { createRefusals } from '../announce/refusal.ts'

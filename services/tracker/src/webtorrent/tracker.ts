@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parsePasskey } from '@vault-and-tracker/bencode-tracker'
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import type { Invalidation } from '../invalidation/invalidation.ts'
 import type { SocketAnnounces } from './announces.ts'
 import { Connections, POLICY_VIOLATION, type SocketConnection, type SocketPeer } from './connections.ts'

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
 import { launchChromium } from '@vault-and-tracker/dev-env'
-import { listen } from '@vault-and-tracker/service-kit/http-server'
+import { listen } from '@vault-and-tracker/service-kit/http/server'
 import type { Browser } from 'playwright-core'
 
 /** A page with the npm package webtorrent, which knows of no STUN server, and of no tracker but those of its torrents. */

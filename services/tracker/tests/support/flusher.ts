@@ -1,8 +1,8 @@
 // A process that flushes once and is killed at a step of it, as by a power failure. Run by accounting-crash.test.ts.
 
-import { systemClock } from '@vault-and-tracker/service-kit/clock'
-import { createLogger } from '@vault-and-tracker/service-kit/logger'
-import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres'
+import { systemClock } from '@vault-and-tracker/service-kit/core/clock'
+import { createLogger } from '@vault-and-tracker/service-kit/log/logger'
+import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres/pool'
 import { Redis } from 'ioredis'
 import { createFlusher } from '../../src/accounting/accounting.ts'
 import { createAccountingQueue } from '../../src/accounting/accounting-queue.redis.ts'

@@ -7,11 +7,11 @@ import {
   testRedis,
   withClient,
 } from '@vault-and-tracker/dev-env'
-import { listen } from '@vault-and-tracker/service-kit/http-server'
-import { createLogger } from '@vault-and-tracker/service-kit/logger'
-import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres'
-import { connectRedis } from '@vault-and-tracker/service-kit/redis'
-import { createResources } from '@vault-and-tracker/service-kit/resources'
+import { listen } from '@vault-and-tracker/service-kit/http/server'
+import { createResources } from '@vault-and-tracker/service-kit/lifecycle/resources'
+import { createLogger } from '@vault-and-tracker/service-kit/log/logger'
+import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres/pool'
+import { connectRedis } from '@vault-and-tracker/service-kit/redis/connection'
 import type { Redis } from 'ioredis'
 import type pg from 'pg'
 import { changesOf, createFlusher, type FlushResult } from '../../src/accounting/accounting.ts'

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
-import { isId, newId } from '@vault-and-tracker/service-kit/ids'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
+import { isId, newId } from '@vault-and-tracker/service-kit/core/ids'
 import { type By, type NewEntry, newEntry } from '../audit/audit.ts'
 import { apiError } from '../errors.ts'
 import { type AdministratorProjectRow, type AdministratorRow, isCode, type RowCodes } from '../keyring/row-codes.ts'

@@ -1,5 +1,5 @@
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
-import { newId } from '@vault-and-tracker/service-kit/ids'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
+import { newId } from '@vault-and-tracker/service-kit/core/ids'
 
 /** The recorded actions. A listing without `action=` shows the first two. */
 export const ACTIONS = [

@@ -1,4 +1,4 @@
-import { clientAddress, type TrustedProxies } from '@vault-and-tracker/service-kit/client-address'
+import { clientAddress, type TrustedProxies } from '@vault-and-tracker/service-kit/http/client-address'
 import type { ErrorRequestHandler } from 'express'
 import { type Refusals, refusalOf } from './refusals.ts'
 

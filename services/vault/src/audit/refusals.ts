@@ -1,5 +1,5 @@
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
-import type { ApiError } from '@vault-and-tracker/service-kit/errors'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
+import type { ApiError } from '@vault-and-tracker/service-kit/core/errors'
 import { apiError, ERRORS, type ErrorCode, isApiError } from '../errors.ts'
 import { type AppendedEntry, type AuditStore, newEntry } from './audit.ts'
 

@@ -1,4 +1,4 @@
-import { errorCode } from '@vault-and-tracker/service-kit/errors'
+import { errorCode } from '@vault-and-tracker/service-kit/core/errors'
 import { sql } from 'kysely'
 import type { Db } from '../db/schema.ts'
 import type { RetentionStore } from './retention.ts'

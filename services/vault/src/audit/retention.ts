@@ -1,4 +1,4 @@
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { type Pruning, pruningCode } from './chain.ts'
 import type { ChainKey } from './sealer.ts'
 

@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto'
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { isCode } from '../keyring/row-codes.ts'
 import {
   CHAIN_START,

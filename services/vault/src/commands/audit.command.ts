@@ -1,4 +1,5 @@
-import { systemClock } from '@vault-and-tracker/service-kit/clock'
+import { connectionUrl, parseEnv } from '@vault-and-tracker/service-kit/config/env'
+import { systemClock } from '@vault-and-tracker/service-kit/core/clock'
 import {
   type Command,
   defineAction,
@@ -6,9 +7,8 @@ import {
   option,
   runIfMain,
   type Terminal,
-} from '@vault-and-tracker/service-kit/command'
-import { connectionUrl, parseEnv } from '@vault-and-tracker/service-kit/env'
-import { type CommandDatabase, withDatabase } from '@vault-and-tracker/service-kit/postgres'
+} from '@vault-and-tracker/service-kit/lifecycle/command'
+import { type CommandDatabase, withDatabase } from '@vault-and-tracker/service-kit/postgres/pool'
 import { z } from 'zod'
 import { createRetentionStore } from '../audit/retention.store.ts'
 import { pruneAudit } from '../audit/retention.ts'

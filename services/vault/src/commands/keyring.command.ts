@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { systemClock } from '@vault-and-tracker/service-kit/clock'
+import { systemClock } from '@vault-and-tracker/service-kit/core/clock'
 import {
   type Command,
   defineAction,
@@ -8,8 +8,8 @@ import {
   option,
   runIfMain,
   type Terminal,
-} from '@vault-and-tracker/service-kit/command'
-import { type CommandDatabase, withDatabase } from '@vault-and-tracker/service-kit/postgres'
+} from '@vault-and-tracker/service-kit/lifecycle/command'
+import { type CommandDatabase, withDatabase } from '@vault-and-tracker/service-kit/postgres/pool'
 import { z } from 'zod'
 import { readCommandConfig, readCommandConfigWithoutKeyring } from '../config.ts'
 import { openKeyring } from '../context/keyring.ts'

@@ -1,6 +1,12 @@
-import { systemClock } from '@vault-and-tracker/service-kit/clock'
-import { type Command, defineAction, option, runIfMain, type Terminal } from '@vault-and-tracker/service-kit/command'
-import { withDatabase } from '@vault-and-tracker/service-kit/postgres'
+import { systemClock } from '@vault-and-tracker/service-kit/core/clock'
+import {
+  type Command,
+  defineAction,
+  option,
+  runIfMain,
+  type Terminal,
+} from '@vault-and-tracker/service-kit/lifecycle/command'
+import { withDatabase } from '@vault-and-tracker/service-kit/postgres/pool'
 import { z } from 'zod'
 import { readCommandConfig } from '../config.ts'
 import { openKeyring } from '../context/keyring.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import type { AuditQuery } from '../audit/audit.ts'
 
 /** The times that can be looked at, in hours. */

@@ -1,19 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Background, createBackground } from '@vault-and-tracker/service-kit/background'
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
-import { readVersion } from '@vault-and-tracker/service-kit/env'
-import type { Checks } from '@vault-and-tracker/service-kit/health'
-import type { Logger } from '@vault-and-tracker/service-kit/logger'
-import { createMetrics, type Metrics } from '@vault-and-tracker/service-kit/metrics'
+import { readVersion } from '@vault-and-tracker/service-kit/config/env'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
+import type { Checks } from '@vault-and-tracker/service-kit/http/health'
+import {
+  createUnreadAnswers,
+  UNREAD_LIMITS,
+  type UnreadAnswers,
+} from '@vault-and-tracker/service-kit/http/unread-answers'
+import { type Background, createBackground } from '@vault-and-tracker/service-kit/lifecycle/background'
+import type { Resources } from '@vault-and-tracker/service-kit/lifecycle/resources'
+import type { Logger } from '@vault-and-tracker/service-kit/log/logger'
 import {
   createBuildMetrics,
   createPoolMetrics,
   createRedisMetrics,
-} from '@vault-and-tracker/service-kit/operational-metrics'
-import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres'
-import { closeRedis, connectRedis, warnOfEviction } from '@vault-and-tracker/service-kit/redis'
-import type { Resources } from '@vault-and-tracker/service-kit/resources'
-import { createUnreadAnswers, UNREAD_LIMITS, type UnreadAnswers } from '@vault-and-tracker/service-kit/unread-answers'
+} from '@vault-and-tracker/service-kit/metrics/operational'
+import { createMetrics, type Metrics } from '@vault-and-tracker/service-kit/metrics/registry'
+import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres/pool'
+import { closeRedis, connectRedis, warnOfEviction } from '@vault-and-tracker/service-kit/redis/connection'
 import type { Redis } from 'ioredis'
 import type { Pool } from 'pg'
 import type { Config } from '../config.ts'

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { type InputProblem, readQuery, type Serving } from '@vault-and-tracker/rest'
-import { clientAddress } from '@vault-and-tracker/service-kit/client-address'
-import { createRateLimit, type RateLimit } from '@vault-and-tracker/service-kit/rate-limit'
+import { clientAddress } from '@vault-and-tracker/service-kit/http/client-address'
+import { createRateLimit, type RateLimit } from '@vault-and-tracker/service-kit/http/rate-limit'
 import type { ErrorRequestHandler, RequestHandler } from 'express'
 import {
   createAdministratorGuard,

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { forwardedHost, type TrustedProxies } from '@vault-and-tracker/service-kit/client-address'
-import { hasTooManyFields } from '@vault-and-tracker/service-kit/http-server'
+import { forwardedHost, type TrustedProxies } from '@vault-and-tracker/service-kit/http/client-address'
+import { hasTooManyFields } from '@vault-and-tracker/service-kit/http/server'
 import type { RequestHandler } from 'express'
 import { apiError } from '../errors.ts'
 import type { Authorities } from './authorities.ts'

@@ -1,4 +1,4 @@
-import { isId } from '@vault-and-tracker/service-kit/ids'
+import { isId } from '@vault-and-tracker/service-kit/core/ids'
 import { z } from 'zod'
 import { PROJECT_NAME } from '../projects/projects.ts'
 

@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http'
-import { answerMalformed } from '@vault-and-tracker/service-kit/http-server'
+import { answerMalformed } from '@vault-and-tracker/service-kit/http/server'
 import type { Express } from 'express'
 import { apiError, ERRORS } from '../errors.ts'
 import { errorBody } from './error-body.ts'

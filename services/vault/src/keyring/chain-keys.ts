@@ -1,5 +1,5 @@
 import { generateKeySync, type KeyObject } from 'node:crypto'
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { type Keyring, KeyringError, unwrapKey, type WrappedKey, wrapKey } from './keyring.ts'
 
 /** A key of the audit chain as it is stored. */

@@ -1,6 +1,6 @@
 import { generateKeySync, type KeyObject } from 'node:crypto'
-import { createLookupCache, type Lookup } from '@vault-and-tracker/service-kit/cache'
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import { createLookupCache, type Lookup } from '@vault-and-tracker/service-kit/core/cache'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { decryptValue, type ValuePlace } from './envelope.ts'
 import { isRemote, type Keyring, KeyringError, unwrapKey, type WrappedKey, withCheck, wrapKey } from './keyring.ts'
 

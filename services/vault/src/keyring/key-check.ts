@@ -1,4 +1,4 @@
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { canUnwrap, type Keyring, KeyringError } from './keyring.ts'
 
 /** What the database holds about a key-encryption key (KEK). `used` tells whether it wraps a data key now. */

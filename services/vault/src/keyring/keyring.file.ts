@@ -12,7 +12,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { errorCode } from '@vault-and-tracker/service-kit/errors'
+import { errorCode } from '@vault-and-tracker/service-kit/core/errors'
 import { isKeyId, KeyringError } from './keyring.ts'
 import { parseKeyringFile } from './local-keys.ts'
 

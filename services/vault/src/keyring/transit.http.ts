@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isError, UnavailableError } from '@vault-and-tracker/service-kit/errors'
+import { isError, UnavailableError } from '@vault-and-tracker/service-kit/core/errors'
 import { z } from 'zod'
 import { DecryptionError } from './envelope.ts'
 import type { TransitClient } from './transit-keys.ts'

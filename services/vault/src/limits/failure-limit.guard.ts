@@ -1,6 +1,6 @@
 import type { Around } from '@vault-and-tracker/rest'
-import type { TrustedProxies } from '@vault-and-tracker/service-kit/client-address'
-import { addressKey, clientAddress } from '@vault-and-tracker/service-kit/client-address'
+import type { TrustedProxies } from '@vault-and-tracker/service-kit/http/client-address'
+import { addressKey, clientAddress } from '@vault-and-tracker/service-kit/http/client-address'
 import type { Request, Response } from 'express'
 import type { FailureLimit } from './failure-limit.ts'
 

@@ -1,5 +1,5 @@
-import { boundedMap } from '@vault-and-tracker/service-kit/cache'
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import { boundedMap } from '@vault-and-tracker/service-kit/core/cache'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { apiError, isApiError } from '../errors.ts'
 
 /** Blocks a client that failed too often: an address, or a project behind an address. */

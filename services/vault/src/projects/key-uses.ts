@@ -1,5 +1,5 @@
-import { boundedMap } from '@vault-and-tracker/service-kit/cache'
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import { boundedMap } from '@vault-and-tracker/service-kit/core/cache'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 
 /** Stores when keys were last used. */
 export type KeyUseStore = {

@@ -1,4 +1,4 @@
-import { violatedUniqueConstraint } from '@vault-and-tracker/service-kit/postgres'
+import { violatedUniqueConstraint } from '@vault-and-tracker/service-kit/postgres/pool'
 import { anyUuid } from '../db/any-uuid.store.ts'
 import { insertAuditEntry } from '../db/audit-entries.store.ts'
 import { lockKek } from '../db/kek-lock.store.ts'

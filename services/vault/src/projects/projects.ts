@@ -6,8 +6,8 @@ import {
   SignatureError,
   type VerifyKey,
 } from '@vault-and-tracker/http-signatures'
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
-import { newId } from '@vault-and-tracker/service-kit/ids'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
+import { newId } from '@vault-and-tracker/service-kit/core/ids'
 import { type By, type Detail, type NewEntry, newEntry } from '../audit/audit.ts'
 import { apiError } from '../errors.ts'
 import type { DataKeys, StoredDataKey } from '../keyring/data-keys.ts'

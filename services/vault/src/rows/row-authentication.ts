@@ -1,4 +1,4 @@
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import type { SealedAdministrator } from '../admin/administrators.ts'
 import { BY_COMMAND, type NewEntry, newEntry } from '../audit/audit.ts'
 import type { DataKeys } from '../keyring/data-keys.ts'

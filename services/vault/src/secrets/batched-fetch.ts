@@ -1,5 +1,5 @@
-import { createBatcher } from '@vault-and-tracker/service-kit/batch'
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import { createBatcher } from '@vault-and-tracker/service-kit/core/batch'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { newEntry } from '../audit/audit.ts'
 import type { Environments } from './environments.ts'
 import { createPreparation } from './preparation.ts'

@@ -1,4 +1,4 @@
-import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
+import { UnavailableError } from '@vault-and-tracker/service-kit/core/errors'
 import type { Db } from '../db/schema.ts'
 import type { AheadRecord, EpochStore } from './nonce-memory.ts'
 

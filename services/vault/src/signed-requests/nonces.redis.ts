@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { isError } from '@vault-and-tracker/service-kit/errors'
-import { newId } from '@vault-and-tracker/service-kit/ids'
+import { isError } from '@vault-and-tracker/service-kit/core/errors'
+import { newId } from '@vault-and-tracker/service-kit/core/ids'
 import type { Redis } from 'ioredis'
 import type { AheadRecord, MemoryKeeper } from './nonce-memory.ts'
 import type { Nonce, NonceStore, Verdict } from './signed-requests.ts'

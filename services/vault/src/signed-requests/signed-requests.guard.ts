@@ -6,8 +6,8 @@ import {
   clientScheme,
   forwardedHost,
   type TrustedProxies,
-} from '@vault-and-tracker/service-kit/client-address'
-import type { RateLimit } from '@vault-and-tracker/service-kit/rate-limit'
+} from '@vault-and-tracker/service-kit/http/client-address'
+import type { RateLimit } from '@vault-and-tracker/service-kit/http/rate-limit'
 import type { Request, Response } from 'express'
 import { apiError } from '../errors.ts'
 import { readBody } from '../http/input.ts'

@@ -8,9 +8,9 @@ import {
   type VerifiedRequest,
   verifySignatureOffThread,
 } from '@vault-and-tracker/http-signatures'
-import { createBatcher } from '@vault-and-tracker/service-kit/batch'
-import { createLookupCache } from '@vault-and-tracker/service-kit/cache'
-import type { Clock } from '@vault-and-tracker/service-kit/clock'
+import { createBatcher } from '@vault-and-tracker/service-kit/core/batch'
+import { createLookupCache } from '@vault-and-tracker/service-kit/core/cache'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { apiError, type ErrorCode } from '../errors.ts'
 import type { Wanted } from '../limits/wanted.ts'
 import type { Scope } from '../projects/project-keys.ts'

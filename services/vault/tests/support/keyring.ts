@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { type CommandOutcome, captureCommand, type TestDatabase, temporaryFolder } from '@vault-and-tracker/dev-env'
-import { runCommand } from '@vault-and-tracker/service-kit/command'
+import { runCommand } from '@vault-and-tracker/service-kit/lifecycle/command'
 import { keyringCommand } from '../../src/commands/keyring.command.ts'
 import { addToKeyringFile } from '../../src/keyring/keyring.file.ts'
 import { connectSql, type Sql } from './sql.ts'

@@ -1,5 +1,5 @@
 import { type CommandOutcome, captureCommand } from '@vault-and-tracker/dev-env'
-import { type Command, runCommand } from '@vault-and-tracker/service-kit/command'
+import { type Command, runCommand } from '@vault-and-tracker/service-kit/lifecycle/command'
 import { auditCommand } from '../../src/commands/audit.command.ts'
 import { rowsCommand } from '../../src/commands/rows.command.ts'
 import { type TestVault, vaultEnv } from './vault.ts'

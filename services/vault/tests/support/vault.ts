@@ -8,9 +8,9 @@ import {
   testRedis,
   withClient,
 } from '@vault-and-tracker/dev-env'
-import { listen } from '@vault-and-tracker/service-kit/http-server'
-import { createLogger } from '@vault-and-tracker/service-kit/logger'
-import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres'
+import { listen } from '@vault-and-tracker/service-kit/http/server'
+import { createLogger } from '@vault-and-tracker/service-kit/log/logger'
+import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres/pool'
 import type pg from 'pg'
 import { createHttpServer } from '../../src/app.ts'
 import { createAuditStore } from '../../src/audit/audit.store.ts'

@@ -1,6 +1,6 @@
 import { type Cluster, Redis, type RedisOptions } from 'ioredis'
-import { UnavailableError } from './errors.ts'
-import type { Logger } from './logger.ts'
+import { UnavailableError } from '../core/errors.ts'
+import type { Logger } from '../log/logger.ts'
 
 const CLUSTER_REMEDY = 'REDIS_URL must name a single Redis, which may have replicas'
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals'
-import { createTorrentSource, type Torrent } from '../tests/support/torrent-source.ts'
+import { createTorrentSource, type Torrent } from '../../tests/support/torrent-source.ts'
 import { batchedLoader, type LookupCache } from './cache.ts'
 
 const { source, loads, put, cacheWith, holdLoads, releaseLoads, reset } = createTorrentSource()

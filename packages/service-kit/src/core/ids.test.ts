@@ -1,5 +1,5 @@
 import { expect, jest, test } from '@jest/globals'
-import { isId, newId } from '../src/ids.ts'
+import { isId, newId } from './ids.ts'
 
 test('ids are UUIDs of version 7 that begin with the time and go up, however many a millisecond has', () => {
   const before = Date.now()

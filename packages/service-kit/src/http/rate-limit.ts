@@ -3,7 +3,7 @@ import type { Request, Response } from 'express'
 import { rateLimit } from 'express-rate-limit'
 import type { Redis } from 'ioredis'
 import { type RedisReply, RedisStore } from 'rate-limit-redis'
-import type { Logger } from './logger.ts'
+import type { Logger } from '../log/logger.ts'
 import { runMiddleware } from './middleware.ts'
 
 /** Counts a request under a key. @throws the error of the limit when the key has reached it */

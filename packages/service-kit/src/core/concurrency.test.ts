@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { createTurns } from './turns.ts'
+import { createTurns } from './concurrency.ts'
 
 test("beyond those that may wait, work is refused and takes nobody's turn", async () => {
   const inTurn = createTurns(1, { mostWaiting: 1, refuse: () => new Error('too many') })

@@ -1,6 +1,6 @@
 import { type RequestHandler, Router } from 'express'
-import type { Logger } from './logger.ts'
-import { readOnly } from './reading.ts'
+import type { Logger } from '../log/logger.ts'
+import { readOnly } from './conditional-get.ts'
 
 /** Readiness checks by name. Each resolves if its dependency works, and rejects otherwise. */
 export type Checks = Readonly<Record<string, () => Promise<void>>>

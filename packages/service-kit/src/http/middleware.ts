@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express'
-import { isError } from './errors.ts'
+import { isError } from '../core/errors.ts'
 
 /** Runs Express middleware. Resolves when it passes the request on. @throws what it passes to `next` */
 export function runMiddleware(handler: RequestHandler, request: Request, response: Response): Promise<void> {

@@ -2,8 +2,8 @@ import { existsSync, realpathSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { CommanderError, Option, Command as Program } from 'commander'
 import { z } from 'zod'
-import { EnvError } from './env.ts'
-import { ApiError, messageOf } from './errors.ts'
+import { EnvError } from '../config/env.ts'
+import { ApiError, messageOf } from '../core/errors.ts'
 
 /** The parts of a process that a command uses. Tests inject their own. */
 export type Terminal = {

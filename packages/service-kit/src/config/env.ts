@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
-import { isAddressRange } from './client-address.ts'
+import { isAddressRange } from '../http/client-address.ts'
 
 /** Lists every problem of a configuration, so that an operator can fix them together. */
 export class EnvError extends Error {

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { z } from 'zod'
-import { commonEnv, connectionUrl, EnvError, flag, integer, parseEnv, port } from '../src/env.ts'
+import { commonEnv, connectionUrl, EnvError, flag, integer, parseEnv, port } from './env.ts'
 
 function problems(schema: Parameters<typeof parseEnv>[0], env: Record<string, string>): readonly string[] {
   try {

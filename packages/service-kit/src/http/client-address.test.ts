@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { expect, test } from '@jest/globals'
-import { addressKey, clientAddress, clientScheme, forwardedHost, trustedProxies } from '../src/client-address.ts'
+import { addressKey, clientAddress, clientScheme, forwardedHost, trustedProxies } from './client-address.ts'
 
 function request(remoteAddress: string, headers: Record<string, string> = {}): IncomingMessage {
   const socket = new Socket()

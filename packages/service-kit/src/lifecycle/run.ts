@@ -1,5 +1,5 @@
-import { messageOf } from './errors.ts'
-import type { Logger } from './logger.ts'
+import { messageOf } from '../core/errors.ts'
+import type { Logger } from '../log/logger.ts'
 import { createResources } from './resources.ts'
 import { startHint } from './start-hint.ts'
 

@@ -3,8 +3,8 @@ import { type IncomingMessage, Server, ServerResponse } from 'node:http'
 import { type AddressInfo, type Socket, Server as TcpServer } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { errorCode } from '../core/errors.ts'
 import { WAITS } from './chunked-response.ts'
-import { errorCode } from './errors.ts'
 import { type Answer, createUnreadAnswers, UNREAD_LIMITS, type UnreadAnswers } from './unread-answers.ts'
 
 /** While draining, a connection is closed after this time without a request, ... */

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { createLogger, hideSecrets } from '../src/logger.ts'
+import { createLogger, hideSecrets } from './logger.ts'
 
 const PASSKEY = '0123456789abcdef0123456789abcdef01234567'
 

@@ -1,6 +1,6 @@
 import type { LogFn, Logger } from 'pino'
-import { errorCode, isError } from './errors.ts'
-import { isUnavailable } from './unavailable.ts'
+import { errorCode, isError } from '../core/errors.ts'
+import { isUnavailable } from '../core/unavailable.ts'
 
 const EVERY_MS = 1_000
 /** Messages and reasons that are counted separately. Each is constant text, except for addresses. */

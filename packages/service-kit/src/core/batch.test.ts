@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
-import { type BatcherOptions, createBatcher } from '@vault-and-tracker/service-kit/batch'
-import { UnavailableError } from '@vault-and-tracker/service-kit/errors'
+import { type BatcherOptions, createBatcher } from '@vault-and-tracker/service-kit/core/batch'
+import { UnavailableError } from '@vault-and-tracker/service-kit/core/errors'
 
 const FOREVER = 3_600_000
 const ONE_AT_A_TIME: BatcherOptions = {

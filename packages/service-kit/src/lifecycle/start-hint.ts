@@ -1,5 +1,5 @@
-import { errorCode, UnavailableError } from './errors.ts'
-import { isPostgresUnavailable, isRedisUnavailable } from './unavailable.ts'
+import { errorCode, UnavailableError } from '../core/errors.ts'
+import { isPostgresUnavailable, isRedisUnavailable } from '../core/unavailable.ts'
 
 /** Remedies by SQLSTATE. NAME is the variable with the URL. */
 const BY_SQLSTATE: Readonly<Record<string, string>> = {

@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis'
 import type pg from 'pg'
 import { Gauge, type GaugeConfiguration, type Registry } from 'prom-client'
-import type { Checks } from './health.ts'
-import { within } from './with-timeout.ts'
+import { within } from '../core/with-timeout.ts'
+import type { Checks } from '../http/health.ts'
 
 /** A readiness check that takes longer has failed, so that a scrape does not wait longer. */
 const CHECK_MS = 2_000

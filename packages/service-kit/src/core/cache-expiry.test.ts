@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { beforeEach, describe, expect, test } from '@jest/globals'
-import { createTorrentSource, type Torrent } from '../tests/support/torrent-source.ts'
+import { createTorrentSource, type Torrent } from '../../tests/support/torrent-source.ts'
 import type { LookupCache } from './cache.ts'
 
 const { source, loads, clock, put, cacheWith, holdLoads, releaseLoads, reset } = createTorrentSource()

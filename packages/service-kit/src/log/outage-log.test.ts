@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { UnavailableError } from './errors.ts'
+import { UnavailableError } from '../core/errors.ts'
 import { createLogger, type Logger } from './logger.ts'
 
 type Line = Readonly<Record<string, unknown>>

@@ -1,6 +1,6 @@
 import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
-import { errorCode, isError } from './errors.ts'
-import { createOutageLog } from './outages.ts'
+import { errorCode, isError } from '../core/errors.ts'
+import { createOutageLog } from './outage-log.ts'
 
 export type { Logger } from 'pino'
 

@@ -1,11 +1,11 @@
 import { type Migration, Migrator, sql } from 'kysely'
 import pg from 'pg'
 import { z } from 'zod'
-import { type Command, defineAction } from './command.ts'
-import { connectionUrl, parseEnv } from './env.ts'
-import { errorCode, messageOf } from './errors.ts'
-import { createKysely } from './postgres.ts'
-import { startHint } from './start-hint.ts'
+import { connectionUrl, parseEnv } from '../config/env.ts'
+import { errorCode, messageOf } from '../core/errors.ts'
+import { type Command, defineAction } from '../lifecycle/command.ts'
+import { startHint } from '../lifecycle/start-hint.ts'
+import { createKysely } from './pool.ts'
 
 /** The database to migrate: `url` connects as its owner, `runtimeRole` is the role of the service. */
 export type MigrationTarget = { readonly url: string; readonly runtimeRole: string }

@@ -1,8 +1,8 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import type { DestinationStream } from 'pino'
-import { isError, UnavailableError } from './errors.ts'
-import { createLogger, type Logger } from './logger.ts'
+import { isError, UnavailableError } from '../core/errors.ts'
+import { createLogger, type Logger } from '../log/logger.ts'
 
 /** Counts and bytes in bigint columns fit into a JavaScript number. A value that does not is an error. */
 function parseInt8(text: string): number {
