@@ -1,6 +1,6 @@
 import { createLogger } from '@vault-and-tracker/service-kit/log/logger'
 import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres/pool'
-import type { Schema } from '../src/db/schema.ts'
+import type { Schema } from '../src/database.ts'
 import { createSecretStore } from '../src/secrets/secrets.store.ts'
 import type { Caller } from './job.ts'
 
@@ -19,6 +19,8 @@ export async function statementOf(caller: Caller): Promise<{ config: Omit<Statem
   })
   const by = {
     ...caller,
+    kind: 'project' as const,
+    isWrite: false,
     generation: 1,
     scope: { access: 'read-write' as const, envs: null },
     actor: 'key:00',
@@ -48,7 +50,7 @@ const NO_LIMITS = { environmentBytes: Infinity, secrets: Infinity, environments:
 
 /** A fetch changes no environment. */
 const NEVER_ASKED = {
-  after: () => {
+  nextEnvironment: () => {
     throw new Error('a fetch changed an environment')
   },
 }

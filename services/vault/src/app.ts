@@ -5,18 +5,16 @@ import { readVersion } from '@vault-and-tracker/service-kit/config/env'
 import { healthRoutes } from '@vault-and-tracker/service-kit/http/health'
 import type { Logger } from '@vault-and-tracker/service-kit/log/logger'
 import express, { type Express } from 'express'
-import { administratorsOnly, administratorsOnlyOnError } from './admin/admin.middleware.ts'
+import { administratorsOnly, administratorsOnlyOnError } from './admin/admin.guard.ts'
 import { administratorEndpoints } from './admin/administrators.routes.ts'
 import { auditEndpoints } from './audit/audit.routes.ts'
-import { consoleEndpoints } from './console/console.routes.ts'
 import type { Context, UseCases } from './context.ts'
 import { apiError, ERRORS } from './errors.ts'
-import { plainFramingOnly } from './http/authorities.middleware.ts'
-import { errorBodySchema } from './http/error-body.ts'
-import { createErrorAnswer } from './http/errors.middleware.ts'
-import { standardHeaders, unknownPath } from './http/headers.middleware.ts'
+import { createErrorAnswer, errorBodySchema } from './http/errors.middleware.ts'
+import { plainFramingOnly, standardHeaders, unknownPath } from './http/headers.middleware.ts'
 import { createVaultServer } from './http/server.ts'
 import { codesOf, type VaultEndpoint, type VaultSurface } from './http/surface.ts'
+import { overviewEndpoints } from './overview/overview.routes.ts'
 import { projectEndpoints } from './projects/projects.routes.ts'
 import { secretAdminEndpoints, secretEndpoints } from './secrets/secrets.routes.ts'
 
@@ -27,32 +25,33 @@ export const ENDPOINTS: readonly VaultEndpoint<UseCases>[] = [
   ...secretAdminEndpoints,
   ...auditEndpoints,
   ...administratorEndpoints,
-  ...consoleEndpoints,
+  ...overviewEndpoints,
 ]
 
-/** Beside the header `Signature`, which OpenAPI knows as the security scheme. */
+/** In addition to the header `Signature`, which is the security scheme in OpenAPI. */
 const SIGNATURE_HEADERS = [
-  { name: 'Signature-Input', description: 'what is signed, when, and the nonce (RFC 9421)' },
-  { name: 'Signature-Agent', description: 'the project and the public key that verifies the signature' },
+  { name: 'Signature-Input', description: 'The signed components, the time and the nonce (RFC 9421).' },
+  { name: 'Signature-Agent', description: 'The project, and the public key that verifies the signature.' },
 ] as const
 
-/** The OpenAPI document of the vault. */
+/** Returns the OpenAPI document of the vault. */
 export function describeApi(): OpenApiDocument {
   return openApiDocument<VaultSurface>(ENDPOINTS, {
     title: 'Secrets vault',
     version: readVersion(new URL('../package.json', import.meta.url)),
-    description: 'Every path knows its methods: another one is 405 method_not_allowed, another path 404 not_found.',
+    description: 'Unsupported methods return 405 method_not_allowed, unknown paths 404 not_found.',
     tags: {
-      secrets: 'What applications do with the secrets of their own project, by signed requests',
-      administration: 'What administrators do with projects, secrets and the audit log',
+      secrets: 'The secrets of a project, for applications with signed requests.',
+      administration: 'Projects, secrets and the audit log, for administrators.',
     },
     securitySchemes: {
-      admin: { type: 'http', scheme: 'bearer', description: 'The admin token, or that of a named administrator' },
+      admin: { type: 'http', scheme: 'bearer', description: 'ADMIN_TOKEN, or the token of a named administrator.' },
       signature: {
         type: 'apiKey',
         in: 'header',
         name: 'Signature',
-        description: 'HTTP Message Signatures (RFC 9421) with Ed25519; Signature-Input and Signature-Agent go with it',
+        description:
+          'HTTP Message Signatures (RFC 9421) with Ed25519, together with Signature-Input and Signature-Agent.',
       },
     },
     security: (access) => [{ [access]: [] }],
@@ -63,23 +62,23 @@ export function describeApi(): OpenApiDocument {
   })
 }
 
-/** What `pnpm build` makes of `web`; the same folder seen from the sources and from what was compiled. */
+/** The built web application; the path is valid from `src` and from `dist`. */
 const WEB_FOLDER = fileURLToPath(new URL('../web/dist', import.meta.url))
-/** The first parts of the console's addresses below `/console`. */
+/** The first path segments of the console's pages. */
 const WEB_PAGES = ['projects', 'administrators', 'audit'] as const
 
 type Options = { readonly logger: Logger; readonly stopping: AbortSignal }
 
 /**
- * The server that answers every request of the vault; it does not listen yet.
+ * Creates the HTTP server of the vault, which does not listen yet.
  *
- * @param options `stopping` aborts when the service was asked to stop; `/ready` is 503 from then on
+ * @param options `stopping` aborts when the service is asked to stop; `/ready` is 503 from then on
  */
 export function createHttpServer(context: Context, options: Options): Server {
   return createVaultServer(createApp(context, options))
 }
 
-/** The REST surface. No answer may be cached, and paths are taken literally. */
+/** Creates the app. No response may be cached, and paths are taken literally. */
 export function createApp(context: Context, { logger, stopping }: Options): Express {
   const { useCases, rest, metrics, checks } = context
   const app = express()

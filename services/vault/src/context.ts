@@ -9,34 +9,42 @@ import type { Metrics } from '@vault-and-tracker/service-kit/metrics/registry'
 import type { Config } from './config.ts'
 import { type AuditParts, createAuditParts } from './context/audit.ts'
 import { connect, type Start } from './context/connections.ts'
-import { type ConsoleParts, createConsoleParts } from './context/console.ts'
+import { createProjectsAndSecrets, type ProjectsAndSecrets } from './context/projects-and-secrets.ts'
 import { createRest, type Rest } from './context/rest.ts'
-import { createProjectsAndSecrets, type ProjectsAndSecrets } from './context/secrets.ts'
+import { createVerificationStore } from './integrity/chain.store.ts'
+import { createRecentVerification, type RecentVerification } from './integrity/verification.ts'
+import { createActivityStore } from './overview/activity.store.ts'
+import { type Activity, createActivity } from './overview/activity.ts'
+import { createOverviewStore } from './overview/overview.store.ts'
+import { createOverview, type Overview } from './overview/overview.ts'
 
-/** What handlers call. */
-export type UseCases = ProjectsAndSecrets['useCases'] & Pick<AuditParts, 'audit'> & ConsoleParts
+/** The use cases that handlers call. */
+export type UseCases = ProjectsAndSecrets['useCases'] &
+  Pick<AuditParts, 'audit'> & {
+    readonly overview: Overview
+    readonly activity: Activity
+    readonly recentVerification: RecentVerification
+  }
 
-/** The service, joined: what it does, who may call it, how it is watched, and how it ends. */
+/** The service: its use cases, guards, metrics and checks. */
 export type Context = {
   readonly useCases: UseCases
   readonly rest: Rest
-  /** Nothing runs in the background before it is started. */
   readonly background: Pick<Background, 'start' | 'stop'>
   readonly metrics: Pick<Metrics, 'middleware' | 'handler'>
-  /** Of the HTTP server that serves this context. */
   readonly unread: UnreadAnswers
   readonly checks: Checks
   /** The ids of the key-encryption keys, for the log. */
   readonly keyring: { readonly ids: readonly string[]; readonly activeId: string }
-  /** Closes the connections; requests and background tasks must have ended. */
+  /** Closes the connections, after requests and background tasks have ended. */
   readonly close: () => Promise<void>
 }
 
 /**
- * Connects to Postgres and Redis, checks the keyring against the database and joins the parts.
+ * Connects to Postgres and Redis, checks the keyring against the database and creates the service.
  *
- * @throws KeyringError naming the keys that are missing or different; UnavailableError when Redis does not respond.
- *   Then no connection is left open
+ * @throws KeyringError listing missing and different keys; UnavailableError if Redis does not respond. No connection is
+ *   left open then
  */
 export function createContext(options: { config: Config; logger: Logger; clock: Clock }): Promise<Context> {
   return withResources(options.logger, (resources) => join({ ...options, resources }))
@@ -46,14 +54,20 @@ async function join(start: Start): Promise<Omit<Context, 'close'>> {
   const connections = await connect(start)
   const { audit, refusals, checks: auditChecks } = await createAuditParts(connections)
   const { useCases, signedRequests } = await createProjectsAndSecrets(connections)
-  const { metrics, background, unread, keyring } = connections
+  const { httpMetrics, background, unread, keyring, db, clock, chainKeys } = connections
   const checks = { ...connections.checks, ...auditChecks }
-  createReadinessMetrics(metrics.registry, checks)
+  createReadinessMetrics(httpMetrics.registry, checks)
   return {
-    useCases: { ...useCases, audit, ...createConsoleParts(connections, useCases.projects) },
+    useCases: {
+      ...useCases,
+      audit,
+      overview: createOverview({ store: createOverviewStore(db), projects: useCases.projects }),
+      activity: createActivity({ store: createActivityStore(db), clock }),
+      recentVerification: createRecentVerification({ store: createVerificationStore(db), chainKeys }),
+    },
     rest: createRest(connections, signedRequests, { refusals, administrators: useCases.administrators }),
     background,
-    metrics: { middleware: metrics.middleware, handler: metrics.handler },
+    metrics: { middleware: httpMetrics.middleware, handler: httpMetrics.handler },
     unread,
     checks,
     keyring: { ids: [...keyring.keys.keys()], activeId: keyring.activeId },

@@ -1,10 +1,10 @@
-import { createErrors } from '@vault-and-tracker/service-kit/core/errors'
+import { type ApiError, createErrors } from '@vault-and-tracker/service-kit/core/errors'
 
 /**
- * Every error the vault answers with: the one table that the code, the documentation and openapi.json share.
+ * Every error of the vault: the one table shared by the code, the documentation and openapi.json.
  *
- * `bare` codes are those of the specification: their body is `{"error": code}` and nothing else. The others carry a
- * `message` for the person who reads them.
+ * `bare` codes are those of the specification: their body is `{"error": code}`. The others also have a `message` for
+ * people.
  */
 export const ERRORS = {
   invalid_request: {
@@ -14,8 +14,8 @@ export const ERRORS = {
   },
   invalid_public_key: { status: 400, bare: true, meaning: 'The public key is not an acceptable Ed25519 key.' },
   unauthorized: { status: 401, bare: false, meaning: 'The admin token is missing or wrong.' },
-  missing_signature: { status: 401, bare: true, meaning: 'A signature header is absent or empty.' },
-  unknown_project: { status: 401, bare: true, meaning: 'The signing project is not in the vault.' },
+  missing_signature: { status: 401, bare: true, meaning: 'A signature header is missing or empty.' },
+  unknown_project: { status: 401, bare: true, meaning: 'The signing project does not exist.' },
   invalid_signature: {
     status: 401,
     bare: true,
@@ -24,54 +24,72 @@ export const ERRORS = {
   expired: {
     status: 401,
     bare: true,
-    meaning: '`created` differs by more than five minutes from the clock of the vault, which is that of its Redis.',
+    meaning: "`created` differs by more than five minutes from the vault's clock, which is that of its Redis.",
   },
-  replayed_nonce: { status: 401, bare: true, meaning: 'The nonce was used before.' },
+  replayed_nonce: { status: 401, bare: true, meaning: 'The nonce was already used.' },
   forbidden: {
     status: 403,
     bare: false,
     meaning: 'The scope of the key, or the role of the administrator, does not allow this.',
   },
-  not_found: { status: 404, bare: false, meaning: 'There is no such path, project, secret or version.' },
-  method_not_allowed: { status: 405, bare: false, meaning: 'The path has no such method; Allow lists its methods.' },
-  project_exists: { status: 409, bare: true, meaning: 'A project with this name exists.' },
+  not_found: { status: 404, bare: false, meaning: 'The path, project, secret or version does not exist.' },
+  method_not_allowed: { status: 405, bare: false, meaning: 'The path does not support the method; see Allow.' },
+  project_exists: { status: 409, bare: true, meaning: 'A project with this name already exists.' },
   payload_too_large: {
     status: 413,
     bare: false,
-    meaning: 'The body is larger than 512 KiB, or the project would store more than its limits allow.',
+    meaning: 'The body is larger than 512 KiB, or the project would exceed its storage limits.',
   },
   unsupported_media_type: {
     status: 415,
     bare: false,
     meaning: 'The body is not application/json, or it is compressed.',
   },
-  misdirected_request: {
-    status: 421,
-    bare: false,
-    meaning: 'The host of the request is not one that PUBLIC_URL names.',
-  },
+  misdirected_request: { status: 421, bare: false, meaning: 'PUBLIC_URL does not contain the host of the request.' },
   rate_limited: {
     status: 429,
     bare: true,
     meaning:
       'Too many requests or failures from this address, or failures or writes of this project or administrator; see Retry-After.',
   },
-  internal_error: { status: 500, bare: false, meaning: 'A fault of the vault; the log has the reason.' },
+  internal_error: { status: 500, bare: false, meaning: 'The vault failed; its log has the reason.' },
   decryption_failed: {
     status: 500,
     bare: false,
-    meaning: 'A stored value does not decrypt; nothing of it is answered.',
+    meaning: 'A stored value does not decrypt. No values were returned.',
   },
   unavailable: {
     status: 503,
     bare: false,
     meaning:
-      'Postgres, Redis or the service of the keys is unavailable, too many writes wait, or the project asks for more than it reads; a write may have been carried out.',
+      'Postgres, Redis or the key service is unavailable, too many writes are waiting, or the project does not read its responses. A write may have succeeded.',
   },
 } as const satisfies Record<string, { status: number; bare: boolean; meaning: string }>
 
 /** A code of the table. */
 export type ErrorCode = keyof typeof ERRORS
 
-/** Makes an error of the table, to throw, and recognises one. A message never repeats the input. */
+/** Creates and recognises errors of the table. A message never repeats the input. */
 export const { apiError, isApiError } = createErrors<ErrorCode>(ERRORS)
+
+type RefusedCaller = { readonly actor: string; readonly projectId: string }
+
+class Forbidden extends Error {
+  override readonly name = 'Forbidden'
+  readonly caller: RefusedCaller
+
+  constructor(caller: RefusedCaller) {
+    super(`${caller.actor} may not do this`)
+    this.caller = caller
+  }
+}
+
+/** The error for an authenticated caller who may not do something, with what the audit log records of them. */
+export function forbidden(actor: string, projectId: string): ApiError<ErrorCode> {
+  return apiError('forbidden', undefined, { cause: new Forbidden({ actor, projectId }) })
+}
+
+/** The caller of a `forbidden` error; undefined for any other error. */
+export function refusedCaller({ cause }: ApiError<ErrorCode>): RefusedCaller | undefined {
+  return cause instanceof Forbidden ? cause.caller : undefined
+}

@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => vault.stop())
 
-test('a project is listed with its name, key in lower-case hex and creation time', async () => {
+test('lists a project with its name, its key in lower-case hex and its creation time', async () => {
   const before = new Date().toISOString()
   const key = newKey()
   const created = await admin(vault.url, 'POST', '/projects', {
@@ -25,7 +25,7 @@ test('a project is listed with its name, key in lower-case hex and creation time
   expect(String(project?.createdAt) >= before).toBe(true)
 })
 
-test('a public key may be a JWK JSON string', async () => {
+test('accepts a public key as a JWK JSON string', async () => {
   const { publicKey } = generateKeyPairSync('ed25519')
   const jwk = publicKey.export({ format: 'jwk' })
   const created = await admin(vault.url, 'POST', '/projects', { name: 'jwk', publicKey: JSON.stringify(jwk) })
@@ -36,7 +36,7 @@ test('a public key may be a JWK JSON string', async () => {
   )
 })
 
-test('a name is taken once, also by fifty at the same moment', async () => {
+test('creates one of fifty simultaneous projects with the same name', async () => {
   const { publicKeyHex: publicKey } = newKey()
   const answers = await Promise.all(
     Array.from({ length: 50 }, () => admin(vault.url, 'POST', '/projects', { name: 'race', publicKey })),
@@ -64,7 +64,7 @@ test.each([
     'that is a private JWK',
     '{"kty":"OKP","crv":"Ed25519","d":"nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}',
   ],
-])('a public key %s is refused', async (_name, publicKey) => {
+])('refuses a public key %s', async (_name, publicKey) => {
   const answer = await admin(vault.url, 'POST', '/projects', { name: 'never', publicKey })
   expect([answer.status, answer.body]).toEqual([400, { error: 'invalid_public_key' }])
 })
@@ -85,12 +85,12 @@ test.each([
   ['with a name twice', `{"name":"a","name":"b","publicKey":"${publicKeyHex}"}`],
   ['with a name twice, once escaped', `{"name":"a","na\\u006de":"b","publicKey":"${publicKeyHex}"}`],
   ['with half a body', '{"name":'],
-])('a registration %s is a malformed request', async (_name, body) => {
+])('refuses to create a project %s', async (_name, body) => {
   const answer = await admin(vault.url, 'POST', '/projects', body)
   expect(error(answer)).toEqual([400, 'invalid_request'])
 })
 
-test('an unknown member of a body is refused by name, unless the name could be a secret', async () => {
+test('names an unknown member of a body unless it could be a secret', async () => {
   const bodyOf = async (extra: object) =>
     (await admin(vault.url, 'POST', '/projects', { name: 'x', publicKey: publicKeyHex, ...extra })).body
   expect(await bodyOf({ requireContentDigset: true })).toEqual({
@@ -103,7 +103,7 @@ test('an unknown member of a body is refused by name, unless the name could be a
   })
 })
 
-test('a name that is as long as it may be is fine', async () => {
+test('accepts the longest name', async () => {
   expect((await admin(vault.url, 'POST', '/projects', { name: 'a'.repeat(63), publicKey: publicKeyHex })).status).toBe(
     201,
   )

@@ -14,7 +14,7 @@ const MINUTE = 60_000
 /** A request signed at the time of the vault's clock. */
 const signed = signerOf(() => vault)
 
-test('a rotation hands out a private key once, and the old key works for ten minutes more', async () => {
+test('returns a generated private key once, and accepts the old key for ten minutes', async () => {
   const old = await createProject(vault.url, 'rotating')
   const rotated = await admin(vault.url, 'PUT', '/projects/rotating/rotate')
   expect([rotated.status, rotated.headers.get('cache-control')]).toEqual([200, 'no-store'])
@@ -34,7 +34,7 @@ test('a rotation hands out a private key once, and the old key works for ten min
   expect(body).toContainEqual(expect.objectContaining({ id: 'rotating', publicKey: fresh.publicKeyHex }))
 })
 
-test('a rotation inside the overlap gives no key a longer life', async () => {
+test('does not extend an overlap by another rotation', async () => {
   const first = await createProject(vault.url, 'twice')
   const rotate = async () =>
     keyOf(((await admin(vault.url, 'PUT', '/projects/twice/rotate')).body as { privateKey: string }).privateKey)
@@ -48,7 +48,7 @@ test('a rotation inside the overlap gives no key a longer life', async () => {
   expect((await signed('twice', second)).status).toBe(401)
 })
 
-test('at most five keys are valid, the oldest goes first', async () => {
+test('removes the oldest of more than five valid keys', async () => {
   const keys = [await createProject(vault.url, 'many')]
   for (let i = 0; i < 5; i++) {
     const { body } = await admin(vault.url, 'PUT', '/projects/many/rotate')
@@ -58,7 +58,7 @@ test('at most five keys are valid, the oldest goes first', async () => {
   expect(statuses).toEqual([401, 200, 200, 200, 200, 200])
 })
 
-test('a rotation with overlap 0 ends all older keys at once', async () => {
+test('ends all older keys immediately with an overlap of 0', async () => {
   const first = await createProject(vault.url, 'leaked')
   await admin(vault.url, 'PUT', '/projects/leaked/rotate')
   const { body } = await admin(vault.url, 'PUT', '/projects/leaked/rotate', { overlap: 0 })
@@ -66,7 +66,7 @@ test('a rotation with overlap 0 ends all older keys at once', async () => {
   expect((await signed('leaked', keyOf((body as { privateKey: string }).privateKey))).status).toBe(200)
 })
 
-test('a rotation to a key of the client answers no private key', async () => {
+test('does not return a private key for a given public key', async () => {
   await createProject(vault.url, 'own-key')
   const key = newKey()
   const rotated = await admin(vault.url, 'PUT', '/projects/own-key/rotate', { publicKey: key.publicKeyHex })
@@ -86,7 +86,7 @@ test('a rotation to a key of the client answers no private key', async () => {
   ])
 })
 
-test('two rotations at once both succeed, and the project has one current key', async () => {
+test('leaves one current key after two simultaneous rotations', async () => {
   await createProject(vault.url, 'contended')
   const answers = await Promise.all(
     Array.from({ length: 4 }, () => admin(vault.url, 'PUT', '/projects/contended/rotate')),

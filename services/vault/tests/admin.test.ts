@@ -24,7 +24,7 @@ test.each([
   ['POST', '/secrets/x/versions/1/restore'],
   ['GET', '/audit'],
   ['GET', '/nothing'],
-])('%s %s needs the admin token', async (method, path) => {
+])('%s %s requires the admin token', async (method, path) => {
   const url = `${vault.url}/v1/admin${path}`
   const wrong = [
     undefined,
@@ -41,12 +41,12 @@ test.each([
   }
 })
 
-test('the admin token is not taken from a URL', async () => {
+test('ignores an admin token in the URL', async () => {
   const answer = await send(`${vault.url}/v1/admin/projects?token=${ADMIN_TOKEN}&access_token=${ADMIN_TOKEN}`)
   expect(answer.status).toBe(401)
 })
 
-test('the previous admin token works while it is configured', async () => {
+test('accepts the previous admin token while it is configured', async () => {
   const previous = 'previous-0123456789-abcdefghijklmnop'
   const other = await vault.replica({ ADMIN_TOKEN_PREVIOUS: previous })
   const statusOf = async (token: string) =>
@@ -78,7 +78,7 @@ test.each([
   expect(error(await admin(vault.url, method, path))).toEqual([404, 'not_found'])
 })
 
-test('a deleted project is unknown, its secrets are gone, its entries stay; a new one of the name starts empty', async () => {
+test('deletes a project with its secrets but keeps its audit entries, and a new one of the same name starts empty', async () => {
   const key = await createProject(vault.url, 'gone')
   const secret = { key: 'A', value: 'old', env: 'production' }
   expect((await signed('gone', key, 'PUT', secret)).status).toBe(200)
@@ -91,7 +91,7 @@ test('a deleted project is unknown, its secrets are gone, its entries stay; a ne
   expect((await signed('gone', next)).body).toEqual({})
 })
 
-test('secrets are listed without values, by environment when asked', async () => {
+test('lists secrets without values, optionally by environment', async () => {
   const key = await createProject(vault.url, 'listing')
   for (const [env, name] of [
     ['production', 'B'],
@@ -112,7 +112,7 @@ test('secrets are listed without values, by environment when asked', async () =>
     expect(error(await admin(vault.url, 'GET', `/projects/listing/secrets?${query}`))).toEqual([400, 'invalid_request'])
 })
 
-test('an administrator deletes a secret by the id of the listing, once', async () => {
+test('deletes a secret by its id once', async () => {
   const key = await createProject(vault.url, 'cleaning')
   await signed('cleaning', key, 'PUT', { key: 'A', value: '1', env: 'production' })
   const [secret] = (await admin(vault.url, 'GET', '/projects/cleaning/secrets')).body as { id: string }[]
@@ -122,7 +122,7 @@ test('an administrator deletes a secret by the id of the listing, once', async (
   expect((await signed('cleaning', key)).body).toEqual({})
 })
 
-test('an old version is listed and restored as a new one', async () => {
+test('restores an old version as a new one', async () => {
   const key = await createProject(vault.url, 'versions')
   for (const value of ['one', 'two', 'three'])
     await signed('versions', key, 'PUT', { key: 'A', value, env: 'production' })

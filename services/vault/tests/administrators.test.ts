@@ -45,7 +45,7 @@ const as = ({ token }: { token: string }, method: string, path: string, body?: o
 const FORBIDDEN = [403, 'forbidden']
 const UNAUTHORIZED = [401, 'unauthorized']
 
-test('a token is answered once, stored as a hash, listed without it, and ends when it is removed, in every replica', async () => {
+test('returns a token once, stores only its hash, and revokes it at all replicas', async () => {
   const added = await add({ name: 'Ada', role: 'administrator' })
   const replica = await vault.replica()
   expect((await as(added, 'GET', '/projects', undefined, replica.url)).status).toBe(200)
@@ -64,7 +64,7 @@ test('a token is answered once, stored as a hash, listed without it, and ends wh
   expect((await admin(vault.url, 'DELETE', '/administrators/no-id')).status).toBe(404)
 })
 
-test('an administrator does what the holder of the admin token does, but for administrators', async () => {
+test('lets an administrator do everything except manage administrators', async () => {
   const ada = await add({ name: 'Ada', role: 'administrator' })
   const created = await as(ada, 'POST', '/projects', { name: 'new', publicKey: newKey().publicKeyHex })
   expect(created.status).toBe(201)
@@ -79,7 +79,7 @@ test('an administrator does what the holder of the admin token does, but for adm
   expect(created_by).toMatchObject([{ actor: 'administrator', detail: { administrator: ada.id, name: 'Ada' } }])
 })
 
-test('an auditor reads lists and the audit log, and changes nothing', async () => {
+test('lets an auditor only read', async () => {
   const auditor = await add({ name: 'Audrey', role: 'auditor' })
   for (const path of ['/projects', '/projects/shop/keys', '/projects/shop/secrets', '/audit', '/administrators'])
     expect((await as(auditor, 'GET', path)).status).toBe(200)
@@ -103,7 +103,7 @@ test('an auditor reads lists and the audit log, and changes nothing', async () =
   expect((await signed('shop', key)).body).toEqual({ A: 'v' })
 })
 
-test('an administrator of some projects sees and touches these alone', async () => {
+test('restricts an administrator to their projects', async () => {
   const grace = await add({ name: 'Grace', role: 'administrator', projects: ['shop', 'later'] })
   expect((await as(grace, 'GET', '/projects')).body).toMatchObject([{ id: 'shop' }])
   expect((await as(grace, 'GET', '/projects/shop/secrets')).status).toBe(200)
@@ -133,7 +133,7 @@ test('an administrator of some projects sees and touches these alone', async () 
   expect((await as(grace, 'POST', `/secrets/${shopSecret}/versions/1/restore`)).status).toBe(200)
 })
 
-test('an administrator of some projects has no access to another project of the same name', async () => {
+test('does not give access to a later project of the same name', async () => {
   const key = await createProject(vault.url, 'gone')
   const linus = await add({ name: 'Linus', role: 'administrator', projects: ['gone', 'shop'] })
   await signed('gone', key, 'PUT', { key: 'A', value: 'v', env: 'production' })
@@ -172,7 +172,7 @@ test('an administrator of some projects has no access to another project of the 
   expect(listed.find(({ id }) => id === linus.id)?.projects).toEqual(['gone', 'shop'])
 })
 
-test('an administrator is bound to the first project of a name that is registered later, whoever registers it', async () => {
+test('binds an administrator to the first project that gets a name from their list', async () => {
   const margaret = await add({ name: 'Margaret', role: 'administrator', projects: ['first-own', 'first-other'] })
   const register = (name: string) => ({ name, publicKey: newKey().publicKeyHex })
   expect((await as(margaret, 'POST', '/projects', register('first-own'))).status).toBe(201)
@@ -185,7 +185,7 @@ test('an administrator is bound to the first project of a name that is registere
   }
 })
 
-test('the administrators of an earlier release are bound at the start, and a binding that somebody else wrote binds nothing', async () => {
+test('binds administrators of an earlier release at the start, and ignores forged bindings', async () => {
   const early = await add({ name: 'Early', role: 'auditor', projects: ['shop'] })
   await vault.sql('delete from administrator_projects where administrator_id = $1', [early.id])
   expect(statusAndError(await as(early, 'GET', '/projects/shop/keys'))).toEqual(FORBIDDEN)
@@ -207,7 +207,7 @@ test('the administrators of an earlier release are bound at the start, and a bin
   expect((await as(other, 'GET', '/projects/shop/keys')).status).toBe(200)
 })
 
-test('a token ends at its expiry', async () => {
+test('refuses an expired token', async () => {
   const expiresAt = new Date(vault.now() + 60_000).toISOString()
   const temporary = await add({ name: 'Temp', role: 'auditor', expiresAt })
   expect((await as(temporary, 'GET', '/projects')).status).toBe(200)
@@ -215,7 +215,7 @@ test('a token ends at its expiry', async () => {
   expect(statusAndError(await as(temporary, 'GET', '/projects'))).toEqual(UNAUTHORIZED)
 })
 
-test('a row that somebody else wrote, changed or put back is nobody, and is counted', async () => {
+test('refuses and counts forged, changed and rolled back rows', async () => {
   const auditor = await add({ name: 'Audrey', role: 'auditor' })
   const runtime = await connectSql(vault.database.appUrl)
   await expect(runtime(`update administrators set role = 'administrator'`)).rejects.toThrow('permission denied')
@@ -242,7 +242,7 @@ test('a row that somebody else wrote, changed or put back is nobody, and is coun
   expect((await rows(vault, 'verify')).status).toBe(0)
 })
 
-test('what a role refuses is in the audit log, with the administrator', async () => {
+test('records what a role refuses, with the administrator', async () => {
   const auditor = await add({ name: 'Audrey', role: 'auditor' })
   vault.context.background.start()
   await as(auditor, 'DELETE', '/projects/shop')
@@ -251,7 +251,7 @@ test('what a role refuses is in the audit log, with the administrator', async ()
   expect((body as object[])[0]).toMatchObject({ actor: `administrator:${auditor.id}`, detail: { forbidden: 1 } })
 })
 
-describe('an administrator is refused who', () => {
+describe('refuses an administrator who', () => {
   test.each([
     ['has no name', { name: '', role: 'auditor' }],
     ['has a control character in the name', { name: 'a\u0000b', role: 'auditor' }],
@@ -268,7 +268,7 @@ describe('an administrator is refused who', () => {
   })
 })
 
-test('an administrator without a project sees nothing, and no request of theirs fails', async () => {
+test('shows empty lists to an administrator without a project', async () => {
   const later = await add({ name: 'Later', role: 'administrator', projects: ['not-there-yet'] })
   expect((await as(later, 'GET', '/audit?action=all')).body).toEqual([])
   expect((await as(later, 'GET', '/projects')).body).toEqual([])

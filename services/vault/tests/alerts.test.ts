@@ -49,7 +49,7 @@ async function load(signedBy = key, project = 'shop'): Promise<void> {
 
 const untilReady = (): Promise<void> => eventually(async () => (await statusOf(`${vault.url}/ready`)) === 200)
 
-test('nothing fires while all is well', async () => {
+test('no alert fires normally', async () => {
   await alerts.scrape(QUIET, () => load())
   await alerts.expectFiring()
 })
@@ -64,7 +64,7 @@ test.each(['postgres', 'redis'] as const)('the server of %s is stopped', async (
   await alerts.expectFiring()
 })
 
-test('the audit log cannot be sealed', async () => {
+test('fires if the audit log cannot be sealed', async () => {
   const watched = recordAlerts('vault', {
     url: () => vault.url,
     now: () => vault.now(),
@@ -90,13 +90,13 @@ test('the audit log cannot be sealed', async () => {
   await watched.expectFiring()
 })
 
-test('somebody guesses keys', async () => {
+test('fires if keys are guessed', async () => {
   const other = await createProject(vault.url, 'other')
   await alerts.scrape(12, () => Promise.all(Array.from({ length: 70 }, () => load(other))))
   await alerts.expectFiring('VaultAuthenticationFailures')
 })
 
-test('somebody who may write to the database adds a key', async () => {
+test('fires if a key is inserted into the database', async () => {
   await createProject(vault.url, 'inserted')
   await alerts.scrape(2, () => load())
   const foreign = newKey()
@@ -109,7 +109,7 @@ test('somebody who may write to the database adds a key', async () => {
   await alerts.expectFiring('VaultRowsRefused')
 })
 
-test('somebody who may write to the database forges a seal', async () => {
+test('fires if a seal is forged', async () => {
   await alerts.scrape(2, () => load())
   await vault.sql(`insert into audit_seals (seal_no, key_no, seqs, codes, position, gaps, sealed_at, mac)
     select seal_no + 1, key_no, seqs, codes, position, gaps, sealed_at, mac from audit_seals order by seal_no desc limit 1`)
@@ -127,7 +127,7 @@ test('somebody who may write to the database forges a seal', async () => {
   await alerts.expectFiring()
 })
 
-test('a stored value does not decrypt', async () => {
+test('fires if a stored value does not decrypt', async () => {
   await alerts.scrape(2, () => load())
   await vault.sql(`update secret_versions set blob = overlay(blob placing '\\xff00ff00' from 30)`)
   await alerts.scrape(1, () => load())
@@ -136,7 +136,7 @@ test('a stored value does not decrypt', async () => {
   expect(metrics).toMatch(/^vault_decryption_failures_total 1$/m)
 })
 
-test('the service is stopped', async () => {
+test('fires if the service is stopped', async () => {
   const gone = recordAlerts('vault', { url: () => 'http://127.0.0.1:9' })
   await gone.scrape(3)
   await gone.expectFiring('ServiceDown')

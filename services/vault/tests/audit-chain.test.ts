@@ -4,12 +4,12 @@ import { systemClock } from '@vault-and-tracker/service-kit/core/clock'
 import { createLogger } from '@vault-and-tracker/service-kit/log/logger'
 import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres/pool'
 import pg from 'pg'
-import { createRetentionStore } from '../src/audit/retention.store.ts'
-import { pruneAudit } from '../src/audit/retention.ts'
-import { createVerificationStore } from '../src/audit/seals.store.ts'
-import { type Verdict, verifyAudit } from '../src/audit/verification.ts'
 import { readCommandConfig } from '../src/config.ts'
-import type { Db, Schema } from '../src/db/schema.ts'
+import type { Db, Schema } from '../src/database.ts'
+import { createVerificationStore } from '../src/integrity/chain.store.ts'
+import { createRetentionStore } from '../src/integrity/retention.store.ts'
+import { pruneAudit } from '../src/integrity/retention.ts'
+import { type Verdict, verifyAudit } from '../src/integrity/verification.ts'
 import { type ChainKeys, createChainKeys } from '../src/keyring/chain-keys.ts'
 import { createChainKeyStore } from '../src/keyring/keyring.store.ts'
 import { createProject, type Key, signedSend } from './support/client.ts'
@@ -66,7 +66,7 @@ async function someRow(offset: number): Promise<{ seq: number; id: string }> {
   return { seq: Number(rows[0]?.seq), id: String(rows[0]?.id) }
 }
 
-test('a row whose time was moved to before Christ breaks the chain there', async () => {
+test('detects a row whose time was moved to before Christ', async () => {
   await fetchSome(3)
   await vault.seal()
   const { seq, id } = await someRow(1)
@@ -77,7 +77,7 @@ test('a row whose time was moved to before Christ breaks the chain there', async
   expect(await verify()).toMatchObject({ intact: false, seq, id })
 })
 
-test('a sealed log verifies, in several batches', async () => {
+test('verifies a log of several batches', async () => {
   await fetchSome(10)
   expect(await vault.seal()).toBe(10)
   await fetchSome(15)
@@ -96,7 +96,7 @@ test.each([
   ],
   ['its project', "update audit set project_id = 'other' where seq = $1"],
   ['its detail', "update audit set detail = '{}' where seq = $1"],
-])('a row that lost %s is named', async (_name, statement) => {
+])('reports a row that lost %s', async (_name, statement) => {
   await fetchSome(10)
   await vault.seal()
   const row = await someRow(4)
@@ -104,7 +104,7 @@ test.each([
   expect(await verify()).toMatchObject({ intact: false, ...row })
 })
 
-test('a deleted row is named', async () => {
+test('reports a deleted row', async () => {
   await fetchSome(10)
   await vault.seal()
   const { seq } = await someRow(6)
@@ -112,7 +112,7 @@ test('a deleted row is named', async () => {
   expect(await verify()).toMatchObject({ intact: false, seq, problem: expect.stringContaining('is missing') })
 })
 
-test('a row that was inserted later is named', async () => {
+test('reports a row that was inserted later', async () => {
   await fetchSome(10)
   await vault.seal()
   const { seq } = await someRow(9)
@@ -129,7 +129,7 @@ test('a row that was inserted later is named', async () => {
   expect(await verify()).toMatchObject({ intact: false, id, problem: expect.stringContaining('without a seal') })
 })
 
-test('two swapped rows and a seal made without the key are noticed', async () => {
+test('detects swapped rows and a seal without the key', async () => {
   await fetchSome(4)
   await vault.seal()
   const [a, b] = [await someRow(0), await someRow(1)]
@@ -141,7 +141,7 @@ test('two swapped rows and a seal made without the key are noticed', async () =>
   expect(await verify()).toMatchObject({ intact: false, seq: a.seq })
 })
 
-test('a log cut off at its end is noticed by a seal that was noted', async () => {
+test('detects a truncated log with an expected seal', async () => {
   await fetchSome(3)
   await vault.seal()
   const before = await verify()
@@ -154,11 +154,11 @@ test('a log cut off at its end is noticed by a seal that was noted', async () =>
   await owner.query('delete from audit_seals where seal_no = 2')
   expect(await verify()).toMatchObject({ intact: true })
   expect(await verify(before)).toMatchObject({ intact: true })
-  expect(await verify(noted)).toMatchObject({ intact: false, problem: expect.stringContaining('seal 2 was noted') })
+  expect(await verify(noted)).toMatchObject({ intact: false, problem: expect.stringContaining('seal 2') })
   expect(await verify({ ...before, code: noted.code })).toMatchObject({ intact: false })
 })
 
-test('two replicas sealing at once make one chain', async () => {
+test('builds one chain with two sealing replicas', async () => {
   const second = await vault.replica()
   try {
     for (let round = 0; round < 5; round++) {
@@ -171,7 +171,7 @@ test('two replicas sealing at once make one chain', async () => {
   }
 })
 
-test('a row whose transaction took long is sealed when it turns up', async () => {
+test('seals a row that becomes visible late', async () => {
   const slow = new pg.Client({ connectionString: vault.database.appUrl })
   await slow.connect()
   await slow.query('begin')
@@ -189,7 +189,7 @@ test('a row whose transaction took long is sealed when it turns up', async () =>
   expect(await verify()).toMatchObject({ intact: true, rows: 5, unsealed: 0 })
 })
 
-test('the sealer works by itself and seals the rest when it stops', async () => {
+test('seals in the background, and the rest when it stops', async () => {
   const own = await vault.replica()
   own.context.background.start()
   await fetchSome(3)
@@ -204,11 +204,11 @@ test('the sealer works by itself and seals the rest when it stops', async () => 
   await own.stop()
 })
 
-test('a month that was dropped on purpose leaves a log that verifies', async () => {
+test('verifies a log after months were pruned', async () => {
   const month = new Date(Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth() + 1, 1))
   const next = `${String(month.getUTCFullYear())}-${String(month.getUTCMonth() + 1).padStart(2, '0')}`
   await fetchSome(5)
-  await expect(prune(next)).rejects.toThrow('not sealed yet')
+  await expect(prune(next)).rejects.toThrow('unsealed')
   await vault.seal()
   expect(await prune(next)).toEqual([new Date().toISOString().slice(0, 7)])
   await vault.ensurePartitions()
@@ -217,7 +217,7 @@ test('a month that was dropped on purpose leaves a log that verifies', async () 
   expect(await verify()).toMatchObject({ intact: true, rows: 2, pruned: 5 })
 })
 
-test('the month that runs can be dropped twice, and every record is kept', async () => {
+test('prunes the current month twice and keeps both records', async () => {
   const month = new Date().toISOString().slice(0, 7)
   for (const rows of [3, 4]) {
     await fetchSome(rows)
@@ -231,7 +231,7 @@ test('the month that runs can be dropped twice, and every record is kept', async
   expect(await verify()).toMatchObject({ intact: true, rows: 2, pruned: 7 })
 })
 
-test('rows that were removed are not excused by a pruning that the owner made up or stretched', async () => {
+test('refuses forged and changed records of pruned months', async () => {
   await fetchSome(8)
   await vault.seal()
   const { seq } = await someRow(3)
@@ -242,16 +242,16 @@ test('rows that were removed are not excused by a pruning that the owner made up
     `insert into audit_prunings (month, first_seq, last_seq, rows, pruned_at) values ('2020-01-01', $1, $1, 1, now())`,
     [seq],
   )
-  expect(await verify(noted)).toEqual({
+  expect(await verify(noted)).toMatchObject({
     intact: false,
-    problem: 'the pruning of 2020-01 was changed, or was not made with the keyring',
+    problem: expect.stringContaining('2020-01'),
   })
   const { rows } = await owner.query<{ key_no: number }>('select key_no from audit_keys')
   await owner.query('update audit_prunings set key_no = $1, mac = $2', [rows[0]?.key_no, Buffer.alloc(32, 7)])
   expect((await verify()).intact).toBe(false)
 })
 
-test('rows of another month whose numbers lie among the pruned ones are missed all the same', async () => {
+test('reports missing rows whose numbers are among the pruned ones', async () => {
   const now = new Date()
   const month = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)).toISOString().slice(0, 7)
   await fetchSome(2)
@@ -267,23 +267,23 @@ test('rows of another month whose numbers lie among the pruned ones are missed a
   await prune(month)
   expect(await verify()).toMatchObject({ intact: true, pruned: 4, rows: 1 })
   await owner.query('delete from audit')
-  expect(await verify()).toEqual({ intact: false, problem: '5 rows are missing, and 4 were pruned' })
+  expect(await verify()).toMatchObject({ intact: false, problem: expect.stringMatching(/5 rows.*4/) })
   await vault.ensurePartitions()
 })
 
-test('a forged seal is named, and once it is deleted the chain of the others is whole', async () => {
+test('reports a forged seal, and verifies the chain once it is deleted', async () => {
   await fetchSome(2)
   await vault.seal()
   await owner.query(`insert into audit_seals (seal_no, key_no, seqs, codes, position, gaps, sealed_at, mac)
     select seal_no + 1, key_no, seqs, codes, position, gaps, sealed_at, mac from audit_seals`)
   await fetchSome(2)
   expect(await vault.seal()).toBe(2)
-  expect(await verify()).toMatchObject({ intact: false, problem: 'seal 2 was changed, or not made by the vault' })
+  expect(await verify()).toMatchObject({ intact: false, problem: expect.stringContaining('seal 2') })
   await owner.query('delete from audit_seals where seal_no = 2')
   expect(await verify()).toMatchObject({ intact: true, rows: 4, sealNo: 3 })
 })
 
-test('a log that an earlier release sealed, without codes of seals, is continued', async () => {
+test('continues a log of an earlier release without codes of seals', async () => {
   await fetchSome(2)
   await vault.seal()
   await owner.query('update audit_seals set mac = null')
@@ -296,7 +296,7 @@ test('a log that an earlier release sealed, without codes of seals, is continued
   ).rejects.toThrow('a seal follows the last one')
 })
 
-test('dropping months gives up instead of holding up fetches behind a long reader, such as a dump', async () => {
+test('does not let fetches wait for pruning behind a long reader', async () => {
   const month = new Date(Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth() + 1, 1))
   const next = `${String(month.getUTCFullYear())}-${String(month.getUTCMonth() + 1).padStart(2, '0')}`
   await fetchSome(1)

@@ -4,7 +4,7 @@ import { createKysely, createPool, isRefusedValue } from '@vault-and-tracker/ser
 import { ENDPOINTS } from '../src/app.ts'
 import { createAuditStore } from '../src/audit/audit.store.ts'
 import { createRefusals } from '../src/audit/refusals.ts'
-import type { Schema } from '../src/db/schema.ts'
+import type { Schema } from '../src/database.ts'
 import { admin, createProject, type Key, newKey, send, signerOf } from './support/client.ts'
 import { startVault, type TestVault } from './support/vault.ts'
 
@@ -25,7 +25,7 @@ async function listed(query: string): Promise<Entry[]> {
   return (await admin(vault.url, 'GET', `/audit?${query}`)).body as Entry[]
 }
 
-test('what an administrator reads is an entry each, with the project that it is of', async () => {
+test('records every read of an administrator with its project', async () => {
   await signed('shop', key, 'PUT', { key: 'A', value: 'v', env: 'staging' })
   await admin(vault.url, 'GET', '/projects')
   await admin(vault.url, 'GET', '/projects/shop/keys')
@@ -44,7 +44,7 @@ test('what an administrator reads is an entry each, with the project that it is 
   expect(await listed('action=read&projectId=shop')).toHaveLength(4)
 })
 
-test('refused requests are gathered by address, and written at the stop at the latest', async () => {
+test('counts refused requests by address, and writes them at the latest when the service stops', async () => {
   vault.context.background.start()
   for (let i = 0; i < 3; i++) await signed('shop', newKey())
   await signed('no-such-project', key)
@@ -65,7 +65,7 @@ test('refused requests are gathered by address, and written at the stop at the l
 
 const MALFORMED = ['%00', 'x'.repeat(8_000), 'a%20b', '-', 'A'.repeat(64)]
 
-test('a malformed id in a path is 404 for every administrator, and the refused requests of others are stored', async () => {
+test('returns 404 for a malformed id without an audit entry for it', async () => {
   const added = await admin(vault.url, 'POST', '/administrators', {
     name: 'Limited',
     role: 'auditor',
@@ -105,7 +105,7 @@ function refusalsOf({ fail }: { fail: () => boolean }) {
   return { refusals, dropped: () => dropped, end: () => db.destroy() }
 }
 
-test('an entry that Postgres does not take is left out and counted, and all others are stored', async () => {
+test('drops and counts only the entry that Postgres refuses', async () => {
   const { refusals, dropped, end } = refusalsOf({ fail: () => false })
   for (let i = 0; i < 600; i++) {
     const address = i === 300 ? 'no address' : `2001:db8:1:${i.toString(16)}::/64`
@@ -119,7 +119,7 @@ test('an entry that Postgres does not take is left out and counted, and all othe
   await end()
 })
 
-test('what ten minutes without Postgres have gathered is stored afterwards, and until then it is not current', async () => {
+test('writes the refused requests of ten minutes without Postgres', async () => {
   let fail = true
   const { refusals, end } = refusalsOf({ fail: () => fail })
   for (let minute = 0; minute < 10; minute++) {
@@ -143,7 +143,7 @@ test('what ten minutes without Postgres have gathered is stored afterwards, and 
   await end()
 })
 
-test('while refused requests cannot be stored the vault is not ready, and a metric tells for how long', async () => {
+test('is not ready while refused requests cannot be written', async () => {
   const metric = async () => {
     const text = await (await fetch(`${vault.url}/metrics`)).text()
     return Number(/^vault_refusals_delay_seconds (\S+)$/m.exec(text)?.[1])

@@ -22,7 +22,7 @@ async function listed(query: string): Promise<Entry[]> {
   return (await admin(vault.url, 'GET', `/audit?${query}`)).body as Entry[]
 }
 
-test('fetches and rotations are listed newest first; a rotation has no environment', async () => {
+test('lists fetches and rotations, newest first', async () => {
   for (const env of ['one', 'two']) await signed('GET', `/secrets?env=${env}`)
   await admin(vault.url, 'PUT', '/projects/shop/rotate')
   const entries = await listed('projectId=shop')
@@ -34,7 +34,7 @@ test('fetches and rotations are listed newest first; a rotation has no environme
   expect(Object.keys(entries[0] ?? {}).toSorted()).toEqual(['action', 'env', 'id', 'ip', 'projectId', 'requestedAt'])
 })
 
-test('limit and before page through the log without gaps', async () => {
+test('pages through the log without gaps', async () => {
   for (let i = 0; i < 7; i++) await signed('GET', `/secrets?env=page-${String(i)}`)
   const all = await listed('limit=1000')
   const pages: Entry[] = []
@@ -47,7 +47,7 @@ test('limit and before page through the log without gaps', async () => {
   expect(pages).toEqual(all)
 })
 
-test('without a limit at most 100 entries come', async () => {
+test('returns at most 100 entries by default', async () => {
   await Promise.all(Array.from({ length: 101 }, () => signed('GET', '/secrets')))
   expect(await listed('')).toHaveLength(100)
 })
@@ -67,12 +67,12 @@ test.each([
   'key=',
   'actor=',
   'projectId[]=a',
-])('a listing with %s is a malformed request', async (query) => {
+])('refuses a listing with %s', async (query) => {
   const answer = await admin(vault.url, 'GET', `/audit?${query}`)
   expect([answer.status, (answer.body as { error: string }).error]).toEqual([400, 'invalid_request'])
 })
 
-test('further actions are recorded with what they were about, and listed when asked for', async () => {
+test('lists other actions only on request', async () => {
   await createProject(vault.url, 'busy')
   const secret = { key: 'TOKEN', value: 'hidden-value', env: 'staging' }
   await signed('PUT', '/secrets', secret)
@@ -94,7 +94,7 @@ test('further actions are recorded with what they were about, and listed when as
   expect(await listed('action=fetch&projectId=busy')).toEqual([])
 })
 
-test('a listing of all actions is narrowed by who acted, environment, key and time', async () => {
+test('filters by actor, environment, key and time', async () => {
   const mine = await createProject(vault.url, 'writer')
   const send = (method: string, path: string, body?: unknown) =>
     signedSend({ project: 'writer', key: mine, method, url: `${vault.url}/v1${path}`, body })
@@ -125,7 +125,7 @@ test('a listing of all actions is narrowed by who acted, environment, key and ti
   expect((await listed('projectId=writer&env=one')).map(({ action }) => action)).toEqual(['fetch'])
 })
 
-test('a rare action is found by an index of its own', async () => {
+test('finds a rare action with its own index', async () => {
   const client = new pg.Client({ connectionString: vault.database.adminUrl })
   await client.connect()
   try {
@@ -138,13 +138,13 @@ test('a rare action is found by an index of its own', async () => {
   }
 })
 
-test('a fetch of an unknown environment is an empty object and recorded', async () => {
+test('returns an empty object for an unknown environment, and records the fetch', async () => {
   const answer = await signed('GET', '/secrets?env=nobody')
   expect([answer.status, answer.body]).toEqual([200, {}])
   expect((await listed('limit=1'))[0]).toMatchObject({ action: 'fetch', env: 'nobody' })
 })
 
-test('the log has a partition for this month and the next three, and a row lands in its month', async () => {
+test('has partitions for this month and the next three', async () => {
   const client = new pg.Client({ connectionString: vault.database.adminUrl })
   await client.connect()
   try {
@@ -162,7 +162,7 @@ test('the log has a partition for this month and the next three, and a row lands
   }
 })
 
-test('a new partition takes over what is its own from the default one', async () => {
+test('moves rows from the default partition to a new one', async () => {
   const client = new pg.Client({ connectionString: vault.database.adminUrl })
   await client.connect()
   try {

@@ -45,25 +45,25 @@ async function signedLines(url: string): Promise<string[]> {
   return Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
 }
 
-test('a request that was signed for a false address is refused at the true vault, before its signature is looked at', async () => {
+test('refuses a request signed for another host before verifying its signature', async () => {
   const lines = await signedLines('http://false.example')
   expect(codeOf(await sendLines(['Host: false.example', ...lines]))).toEqual(MISDIRECTED)
   expect(codeOf(await sendLines(['Host: false.example', 'Signature: nonsense']))).toEqual(MISDIRECTED)
   expect(codeOf(await sendLines(['Host: false.example']))).toEqual(MISDIRECTED)
 })
 
-test('a false address that a trusted proxy forwards is refused too', async () => {
+test('refuses another host that a trusted proxy forwards', async () => {
   const lines = ['X-Forwarded-Host: false.example', ...(await signedLines('http://false.example'))]
   expect(codeOf(await sendLines(['Host: vault.example', ...lines], '127.0.0.2'))).toEqual(MISDIRECTED)
 })
 
-test('a loopback address is false where PUBLIC_URL names others', async () => {
+test('refuses loopback hosts if PUBLIC_URL has others', async () => {
   const { host, origin } = new URL(vault.url)
   expect(codeOf(await sendLines([`Host: ${host}`, ...(await signedLines(origin))]))).toEqual(MISDIRECTED)
   expect((await admin(vault.url, 'GET', '/projects')).status).toBe(421)
 })
 
-test('of two Host headers one that is false is enough', async () => {
+test('refuses two Host headers if one of them is wrong', async () => {
   const lines = await signedLines('http://inside.example:4200')
   const hosts = ['Host: inside.example:4200', 'Host: false.example']
   expect(codeOf(await sendLines([...hosts, ...lines]))).toEqual(MISDIRECTED)
@@ -74,7 +74,7 @@ test.each([
   ['https://vault.example', 'VAULT.example', 'https'],
   ['https://vault.example', 'vault.example:443', 'https'],
   ['http://inside.example:4200', 'inside.example:4200', 'http'],
-])('%s is ours as the Host %s', async (url, host, scheme) => {
+])('with PUBLIC_URL %s, accepts the Host %s', async (url, host, scheme) => {
   const lines = [`Host: ${host}`, `X-Forwarded-Proto: ${scheme}`, ...(await signedLines(url))]
   expect((await sendLines(lines, '127.0.0.2')).status).toBe(200)
 })
@@ -86,7 +86,7 @@ test.each(['vault.example:80', 'vault.example:4200', 'inside.example', 'vault.ex
   },
 )
 
-test('what probes ask for is answered under any name', async () => {
+test('answers probes for any host', async () => {
   for (const path of ['/health', '/ready', '/metrics'])
     expect((await sendLines(['Host: 10.0.0.7:4200'], '127.0.0.1', `GET ${path}`)).status).toBe(200)
 })

@@ -31,7 +31,7 @@ const keysOf = async (project: string): Promise<readonly Key[]> =>
 const register = (project: string, ...scope: string[]): Promise<unknown> =>
   vault('admin', 'projects', 'add', project, '--public-key', generateKeyPair().publicKeyHex, ...scope)
 
-test('a rotation keeps the scope of the key, and tells it and until when the replaced key is valid', async () => {
+test('a rotation keeps the scope, and shows it with the end of the replaced key', async () => {
   await register('narrow', '--access', 'read', '--envs', 'production', 'staging')
   const { status, out, err } = await vault('admin', 'rotate', 'narrow')
   expect([status, JSON.parse(out)]).toEqual([0, expect.objectContaining({ kty: 'OKP' })])
@@ -44,7 +44,7 @@ test('a rotation keeps the scope of the key, and tells it and until when the rep
   expect(Math.abs(Date.parse(until) - Date.parse(replaced?.until ?? ''))).toBeLessThan(10_000)
 })
 
-test('an option of a rotation replaces its part of the scope and keeps the other', async () => {
+test('an option of a rotation replaces only its part of the scope', async () => {
   await register('partly', '--access', 'read', '--envs', 'production')
   const wider = await vault('admin', 'rotate', 'partly', '--access', 'read-write', '--overlap', '0')
   expect(wider.err).toBe(
@@ -57,7 +57,7 @@ test('an option of a rotation replaces its part of the scope and keeps the other
   expect(await keysOf('partly')).toMatchObject([{ scope: { access: 'write', envs: ['staging'] } }])
 })
 
-test('a project without a valid key is only rotated to a scope that is given', async () => {
+test('requires a scope to rotate a project without a valid key', async () => {
   await register('ended', '--access', 'read')
   const [key] = await keysOf('ended')
   await vault('admin', 'revoke', 'ended', key?.fingerprint ?? '')
@@ -69,7 +69,7 @@ test('a project without a valid key is only rotated to a scope that is given', a
   expect([given.status, given.err]).toEqual([0, 'vault: the new key may read in all environments\n'])
 })
 
-test('some environments and all of them exclude each other', async () => {
+test('refuses some and all environments together', async () => {
   expect(await vault('admin', 'rotate', 'shop', '--envs', 'staging', '--all-envs')).toMatchObject({
     status: 2,
     err: expect.stringContaining('use either --envs or --all-envs'),
@@ -77,7 +77,7 @@ test('some environments and all of them exclude each other', async () => {
   expect(await keysOf('shop')).toHaveLength(1)
 })
 
-test('the audit log shows every action with who acted on what, and what narrows it', async () => {
+test('shows the audit log with actors and filters', async () => {
   await world.client.put('COLOUR', 'green')
   await world.client.put('COLOUR', 'red', 'staging')
   const [key] = await keysOf('shop')
@@ -95,7 +95,7 @@ test('the audit log shows every action with who acted on what, and what narrows 
   expect(await lines('--since', new Date(Date.now() + 60_000).toISOString())).toHaveLength(1)
 })
 
-test('an administrator is added with id and role told beside the token, and removed with --yes where nobody can be asked', async () => {
+test('adds an administrator, and removes one with --yes without a terminal', async () => {
   const add = ['admin', 'administrators', 'add', 'Ada', '--role', 'auditor', '--projects', 'shop', '--expires', '30d']
   const added = await vault(...add)
   const [ada] = JSON.parse((await vault('admin', 'administrators', '--json')).out) as {

@@ -16,7 +16,7 @@ afterAll(() => world.vault.stop())
 const COUNTER = `let n = 0; process.on('SIGINT', () => { n++ }); process.on('SIGTERM', () => { console.log('signals ' + n); process.exit(0) })
   setInterval(() => {}, 1000); console.log('ready')`
 
-test('Ctrl-C in a terminal reaches the command once', async () => {
+test('delivers Ctrl-C in a terminal once', async () => {
   // Python's pty gives the process a terminal that controls it, as a shell's is.
   const driver = `
 import os, pty, sys, time, signal
@@ -46,7 +46,7 @@ os.waitpid(pid, 0)
   expect(out).toContain('signals 1')
 })
 
-test('where no terminal controls it, SIGINT is handed on', async () => {
+test('forwards SIGINT without a terminal', async () => {
   const args = [...COMMAND, 'run', '--', process.execPath, '-e', COUNTER]
   const [command = '', ...rest] = args
   // In a session of its own it has no terminal.

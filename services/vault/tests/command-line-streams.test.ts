@@ -29,25 +29,25 @@ async function bash(script: string, variables: NodeJS.ProcessEnv = {}): Promise<
   return { out, err }
 }
 
-test('a reader that goes away ends the command without a word', async () => {
+test('exits silently when its reader closes', async () => {
   expect(await bash('vault get | head -c 10 >/dev/null; echo "${PIPESTATUS[0]}"')).toEqual({ out: '141\n', err: '' })
 })
 
-test('what cannot be written is an error that says so', async () => {
+test('reports that output cannot be written', async () => {
   const { out, err } = await bash('vault get > /dev/full; echo "$?"')
   expect([out, err]).toEqual(['1\n', 'vault: cannot write to standard output: ENOSPC\n'])
 })
 
-test('an error that nobody can be told of is still a status', async () => {
+test('exits with a status even if the error cannot be printed', async () => {
   expect((await bash('vault get NONE 2> /dev/full; echo "$?"')).out).toBe('1\n')
 })
 
-test('a command whose output nobody reads ends as it would without the vault', async () => {
+test('ends like the command itself if its output is not read', async () => {
   const script = 'vault run --redact -- sh -c \'while echo line; do :; done\' | head -1; echo "${PIPESTATUS[0]}"'
   expect((await bash(script)).out).toMatch(/^line\n(141|1)\n$/)
 })
 
-test('several lines that are pasted at a prompt are refused, not stored in part', async () => {
+test('refuses several lines pasted at a prompt', async () => {
   const driver = `
 import os, pty, sys
 pid, fd = pty.fork()

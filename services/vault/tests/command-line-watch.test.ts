@@ -31,7 +31,7 @@ function runWatching(script: string): { status: Promise<unknown>; kill: (signal:
   return { status: once(child, 'exit').then(([status]) => status as unknown), kill: (signal) => child.kill(signal) }
 }
 
-test('a signal that the command got is not sent to the one that is started after a change', async () => {
+test('does not forward an earlier signal to a restarted command', async () => {
   await world.client.put('A', 'first')
   const file = newFile()
   const script = `process.on('SIGUSR2', () => require('fs').appendFileSync('${file}', 'signal\\n'))
@@ -46,7 +46,7 @@ test('a signal that the command got is not sent to the one that is started after
   expect(readFileSync(file, 'utf8')).toBe('first\nsignal\nlast\n')
 })
 
-test('a command that was told to end is not started anew', async () => {
+test('does not restart a command that was asked to end', async () => {
   await world.client.put('A', 'first')
   const file = newFile()
   const script = `process.on('SIGTERM', () => setTimeout(() => process.exit(4), 2500))

@@ -35,7 +35,7 @@ async function vaultWith(variables: Record<string, string>, ...args: string[]): 
 
 const json = async (...args: string[]): Promise<unknown> => JSON.parse(await vault(...args, '--json'))
 
-test('an operator registers a project, and an application stores, reads and runs with its secrets', async () => {
+test('creates a project, and stores, reads and runs with its secrets', async () => {
   const publicKey = (await vault('keygen', '--output', key)).trim()
   expect(await json('admin', 'projects', 'add', 'shop', '--public-key', publicKey)).toEqual({ ok: true, id: 'shop' })
   expect(await json('admin', 'projects')).toMatchObject([{ id: 'shop', publicKey }])
@@ -46,7 +46,7 @@ test('an operator registers a project, and an application stores, reads and runs
   expect(await vault('run', '--env', 'staging', '--', 'sh', '-c', 'printf %s "$COLOUR"')).toBe('green')
 })
 
-test('a secret is set, restored by an administrator and deleted by its key, and each says where', async () => {
+test('sets, restores and deletes a secret, and shows its place', async () => {
   const set = ['set', 'COLOUR', '--value', 'red', '--env', 'staging']
   expect(await vault(...set)).toBe('Set COLOUR in shop/staging.\n')
   const listed = (await json('admin', 'secrets', 'shop', '--env', 'staging')) as { id: string; key: string }[]
@@ -63,14 +63,14 @@ test('a secret is set, restored by an administrator and deleted by its key, and 
   expect(await json('list', '--env', 'staging')).toEqual(['SIZE'])
 })
 
-test('a rotated key is the new key, and the audit log has it', async () => {
+test('rotates a key and records it', async () => {
   writeFileSync(key, await vault('admin', 'rotate', 'shop', '--overlap', '0'))
   expect(await json('whoami', '--env', 'staging')).toMatchObject({ project: 'shop', secrets: 1 })
   expect(await json('admin', 'audit', '--project', 'shop', '--action', 'rotate')).toMatchObject([{ projectId: 'shop' }])
   expect(readFileSync(key, 'utf8')).toContain('"kty":"OKP"')
 })
 
-test('an administrator has the newest entries of the audit log checked, and is told what is not as it was sealed', async () => {
+test('verifies the newest audit entries', async () => {
   await server.seal()
   expect(await vault('admin', 'verify')).toMatch(/^The newest \d+ entries match their seals, up to seal \d+\.\n$/)
   expect(await json('admin', 'verify')).toMatchObject({ intact: true })
@@ -81,7 +81,7 @@ test('an administrator has the newest entries of the audit log checked, and is t
   await server.sql("update audit set action = 'rotate' where id = $1", [row?.id])
 })
 
-test('the key of a project is given a scope, listed and revoked', async () => {
+test('creates, lists and revokes a key with a scope', async () => {
   writeFileSync(key, await vault('admin', 'rotate', 'shop', '--overlap', '0', '--access', 'read', '--envs', 'staging'))
   const [listed] = (await json('admin', 'keys', 'shop')) as { fingerprint: string; scope: object }[]
   expect(listed?.scope).toEqual({ access: 'read', envs: ['staging'] })
@@ -92,7 +92,7 @@ test('the key of a project is given a scope, listed and revoked', async () => {
   await expect(vault('list', '--env', 'staging')).rejects.toThrow('(invalid_signature)')
 })
 
-test('a key is rotated into a new file, and not at all where that cannot be made', async () => {
+test('rotates a key into a new file, or not at all if it cannot be created', async () => {
   const scope = ['--access', 'write', '--envs', 'staging']
   const refused = vault('admin', 'rotate', 'shop', '--output', key, ...scope)
   await expect(refused).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('never overwritten') })
@@ -103,13 +103,13 @@ test('a key is rotated into a new file, and not at all where that cannot be made
   expect(statSync(fresh).mode & 0o777).toBe(0o600)
 })
 
-test('who may only write signs in and is told who they are', async () => {
+test('signs in with a key that can only write', async () => {
   const options = ['--key-file', join(home, 'write-only.json'), '--profile', 'writer']
   expect(await vault('login', ...options, '--env', 'staging')).toContain('Saved profile writer')
   expect(await json('whoami', '--profile', 'writer')).toMatchObject({ project: 'shop', env: 'staging', secrets: null })
 })
 
-test('a named administrator is added, does what their role allows, and is removed', async () => {
+test('adds, uses and removes a named administrator', async () => {
   const add = ['admin', 'administrators', 'add', 'Ada', '--projects', 'shop', 'blog', '--expires', '30d']
   const token = (await vault(...add)).trim()
   const [ada] = (await json('admin', 'administrators')) as { id: string; expiresAt: string }[]
@@ -126,7 +126,7 @@ test('a named administrator is added, does what their role allows, and is remove
   expect(created).toMatchObject([{ detail: { administrator: ada?.id, name: 'Ada' } }])
 })
 
-test('a project is deleted with the number of its secrets named', async () => {
+test('shows the number of secrets when it deletes a project', async () => {
   expect(await vault('admin', 'projects', 'rm', 'shop', '--yes')).toBe('Deleted project shop and 1 secret.\n')
   expect(await json('admin', 'projects')).toEqual([])
 })

@@ -31,7 +31,7 @@ type Hour = { start: string; fetches: number | null; writes: number | null; refu
 
 const hoursOf = async (query: string) => ((await read(`/activity${query}`)) as { items: Hour[] }).items
 
-test('an administrator learns who they are', async () => {
+test('identifies the administrator', async () => {
   expect(await read('/me')).toEqual({ actor: 'administrator', role: 'holder', projects: null })
   const auditor = await tokenOf({ name: 'Ada', role: 'auditor', projects: ['shop'] })
   expect((await as(auditor, '/me')).body).toEqual({
@@ -40,7 +40,7 @@ test('an administrator learns who they are', async () => {
   expect(statusAndError(await send(`${vault.url}/v1/admin/me`))).toEqual([401, 'unauthorized'])
 })
 
-test('the overview counts what the administrator may touch, and an auditor may read all of it', async () => {
+test('counts what the administrator has access to', async () => {
   await signed('shop', shop, 'PUT', { key: 'A', value: 'v', env: 'production' })
   await admin(vault.url, 'PUT', '/projects/shop/rotate')
   const [key] = (await read('/projects/blog/keys')) as { fingerprint: string }[]
@@ -57,7 +57,7 @@ test('the overview counts what the administrator may touch, and an auditor may r
   expect((await as(auditor, '/keys')).body).toEqual([])
 })
 
-test('the overview tells how far the log is sealed, and what waits', async () => {
+test('shows how far the log is sealed', async () => {
   await vault.seal()
   const { seal } = (await read('/overview')) as { seal: { last: object; unsealed: number; waitingSince: string } }
   expect(seal).toEqual({
@@ -69,13 +69,13 @@ test('the overview tells how far the log is sealed, and what waits', async () =>
   })
 })
 
-test('the keys of all projects are those of each', async () => {
+test('lists the keys of all projects', async () => {
   const own = (await read('/projects/shop/keys')) as object[]
   expect(own).toHaveLength(2)
   expect(await read('/keys')).toEqual(own.map((key) => ({ ...key, project: 'shop' })))
 })
 
-test('requests are counted by hour: fetches, writes of applications, and refused ones', async () => {
+test('counts fetches, writes and refused requests per hour', async () => {
   // An hour may begin meanwhile.
   const sumOf = (hours: readonly Hour[], count: 'fetches' | 'writes' | 'refused'): number =>
     hours.reduce((sum, hour) => sum + (hour[count] ?? 0), 0)
@@ -103,7 +103,7 @@ test('requests are counted by hour: fetches, writes of applications, and refused
   expect(statusAndError(await admin(vault.url, 'GET', '/activity?range=1y'))).toEqual([400, 'invalid_request'])
 })
 
-test('the newest entries are checked against the chain; a changed one, a missing one and an added one are named', async () => {
+test('verifies the newest entries, and reports changed, missing and added ones', async () => {
   await vault.seal()
   expect(await read('/audit/verification')).toMatchObject({ intact: true, rows: expect.any(Number) })
   const [row] = await vault.sql<{ id: string; seq: string; project_id: string }>(
@@ -130,13 +130,13 @@ test('the newest entries are checked against the chain; a changed one, a missing
   })
 })
 
-test('a missing seal is named', async () => {
+test('reports a missing seal', async () => {
   await vault.seal()
   await vault.sql('delete from audit_seals where seal_no = $1', [SECOND_SEAL])
   expect(await read('/audit/verification')).toMatchObject({ intact: false })
 })
 
-test('what administrators read here is in the audit log', async () => {
+test('records what administrators read', async () => {
   const entries = (await read('/audit?action=read&limit=1000')) as { detail: { what: string } }[]
   const read_ = new Set(entries.map(({ detail }) => detail.what))
   for (const what of ['overview', 'activity', 'keys', 'verification']) expect(read_).toContain(what)

@@ -22,7 +22,7 @@ function fetchAll(): Promise<Answer> {
 
 const failed = ({ status, body }: Answer) => [status, (body as { error: string }).error]
 
-test('equal values have nothing in common as they are stored', async () => {
+test('stores equal values with different ciphertexts', async () => {
   for (const name of ['A', 'B', 'A']) await put(name, 'the very same')
   const rows = await vault.sql<{ blob: Buffer }>('select blob from secret_versions')
   expect(rows.map(({ blob }) => blob.length)).toEqual(rows.map(() => 6 + 12 + 'the very same'.length + 16))
@@ -30,7 +30,7 @@ test('equal values have nothing in common as they are stored', async () => {
   expect(new Set(rows.map(({ blob }) => blob.subarray(18, 31).toString('hex'))).size).toBe(3)
 })
 
-test('a version that was damaged is not restored, and the current one stays', async () => {
+test('does not restore a damaged version', async () => {
   await put('R', 'old')
   await put('R', 'new')
   const listed = (await admin(vault.url, 'GET', '/projects/shop/secrets')).body as { id: string; key: string }[]
@@ -47,7 +47,7 @@ test('a version that was damaged is not restored, and the current one stays', as
   expect((await admin(vault.url, 'GET', `/secrets/${id}/versions`)).body).toHaveLength(2)
 })
 
-test('a data key that is gone fails the fetch, and its project is not taken for a deleted one', async () => {
+test('fails a fetch without its data key as a decryption failure', async () => {
   const rows = await vault.sql<{ wrapped: Buffer; kek_id: string }>(
     'delete from project_deks returning wrapped, kek_id',
   )

@@ -51,7 +51,7 @@ async function bash(script: string, env: NodeJS.ProcessEnv = {}, cwd = ROOT): Pr
   return { out, err }
 }
 
-test('the service in Node signs with the key of the vault, and with the next one without a restart', async () => {
+test('the Node service changes its key without a restart', async () => {
   const { out } = await bash(commandsOf('node-application', await freePort()))
   const signatures = out.match(/^[0-9a-f]{64}$/gm) ?? []
   // HMAC-SHA-256 of `hello`, by openssl.
@@ -61,7 +61,7 @@ test('the service in Node signs with the key of the vault, and with the next one
   expect(`${signatures.join('\n')}\n`).toBe(expected.out)
 })
 
-test('the program of the container gets its secrets by the entry point of the image, and nothing else', async () => {
+test('the program of the container gets only its secrets', async () => {
   const commands = commandsOf('container').split('\n')
   const start = commands.findIndex((line) => line.startsWith('docker run'))
   const beforeDocker = commands.slice(0, start).filter((line) => !line.startsWith('docker '))
@@ -81,7 +81,7 @@ test('the program of the container gets its secrets by the entry point of the im
   expect(out.endsWith(printed)).toBe(true)
 })
 
-test('the steps of the workflow deploy with the secrets, and mask them', async () => {
+test('the workflow deploys with masked secrets', async () => {
   type Workflow = {
     env: Record<string, string>
     jobs: { deploy: { steps: { run?: string; env?: Record<string, string> }[] } }

@@ -43,7 +43,7 @@ test.each([
   ['signed now', 0],
   ['signed nearly five minutes ago', 295],
   ['dated nearly five minutes ahead', -299],
-])('a request %s is accepted by each replica, and once among them', async (_what, ago) => {
+])('accepts a request %s once at any replica', async (_what, ago) => {
   const { exact, fast, slow } = vaults
   for (const [first, ...others] of [
     [fast, slow, exact],
@@ -61,13 +61,13 @@ test.each([
   ['dated more than five minutes ahead', -303],
   ['signed at the time of the fast replica', -3_600],
   ['signed at the time of the slow replica', 3_600],
-])('a request %s has expired for every replica, and spends no nonce', async (_what, ago) => {
+])('refuses a request %s as expired without spending its nonce', async (_what, ago) => {
   const nonce = randomBytes(16).toString('hex')
   for (const vault of Object.values(vaults)) expect(await sendTo(vault, await signedAgo(ago, nonce))).toEqual(EXPIRED)
   expect(await sendTo(vaults.exact, await signedAgo(0, nonce))).toEqual(ANSWERED)
 })
 
-test('keys that are ended at once are ended for a replica whose clock is behind, too', async () => {
+test('ends keys immediately for a replica whose clock is behind', async () => {
   const headers = await signedAgo(0)
   expect(await sendTo(vaults.slow, await signedAgo(0))).toEqual(ANSWERED)
   const rotated = await admin(vaults.exact.url, 'PUT', '/projects/shop/rotate', { overlap: 0 })

@@ -67,7 +67,7 @@ const put = async () => {
   return (await signedSend({ project: 'shop', key, method: 'PUT', url: `${vault.url}/v1/secrets`, body })).status
 }
 
-test('while the disk of Postgres is full the vault is not ready, and it is again when there is room', async () => {
+test('is not ready while the disk of Postgres is full', async () => {
   expect(await ready()).toEqual([200, 'ok'])
   await fill()
   await eventually(async () => JSON.stringify(await ready()) === JSON.stringify([503, 'failed']))

@@ -112,7 +112,7 @@ async function lossesOf(told: Told, sql: Sql) {
   return { lost, undone, unaudited }
 }
 
-test(`whatever fails, nothing that was acknowledged is lost or unaudited (${String(SECONDS)} s, seed ${String(SEED)})`, async () => {
+test(`loses no acknowledged or audited write during random faults (${String(SECONDS)} s, seed ${String(SEED)})`, async () => {
   const load = createLoad({ project: 'shop', key, targets: vaults, clients: CLIENTS })
   const injected = await injectFaults()
   await sleep(1_000)

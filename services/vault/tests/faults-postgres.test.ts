@@ -57,7 +57,7 @@ async function create(name: string): Promise<[number, unknown]> {
 
 const works = () => eventually(async () => (await get())[0] === 200)
 
-test('a client that waits ten seconds is answered while Postgres is frozen, also in the middle of a write', async () => {
+test('answers within ten seconds while Postgres is frozen', async () => {
   await works()
   await sql('begin')
   await sql('lock table audit in exclusive mode')
@@ -84,7 +84,7 @@ function written(): Promise<unknown> {
 /** Ends the service's connections, so that the next ones start with the database's new settings. */
 const disconnect = () => sql(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'vault'`)
 
-test('while Postgres is stopped every request is unavailable; afterwards the vault works again by itself', async () => {
+test('is unavailable while Postgres is stopped, and recovers', async () => {
   await postgres.stop()
   const answers = await Promise.all([get(), put('WHILE_STOPPED'), create('while-stopped')])
   expect(answers).toEqual([UNAVAILABLE, UNAVAILABLE, UNAVAILABLE])
@@ -95,7 +95,7 @@ test('while Postgres is stopped every request is unavailable; afterwards the vau
   expect(await create('after-the-stop')).toEqual([201, { ok: true, id: 'after-the-stop' }])
 })
 
-test('what was answered is there after Postgres was killed, and what was refused is whole or absent', async () => {
+test('keeps acknowledged writes, and writes others completely or not at all, when Postgres is killed', async () => {
   const answered = new Map<string, string>()
   const statuses = new Set<number>()
   let isLoading = true
@@ -120,7 +120,7 @@ test('what was answered is there after Postgres was killed, and what was refused
   for (const [name, value] of Object.entries(stored as Record<string, string>)) expect(value).toBe(`value of ${name}`)
 })
 
-test('while Postgres only reads every request is unavailable: a fetch that cannot be recorded is refused', async () => {
+test('is unavailable while Postgres is read-only', async () => {
   await works()
   const before = await written()
   await sql(`alter database ${vault.database.name} set default_transaction_read_only = on`)
@@ -137,7 +137,7 @@ test('while Postgres only reads every request is unavailable: a fetch that canno
   await works()
 })
 
-test('while Postgres is slow requests are unavailable and leave nothing behind, and health answers', async () => {
+test('is unavailable but healthy while Postgres is slow', async () => {
   await works()
   const before = await written()
   await sql('begin')
@@ -152,7 +152,7 @@ test('while Postgres is slow requests are unavailable and leave nothing behind, 
   expect(after).toEqual([{ ...(before as object[])[0], entries: expect.any(Number) }])
 })
 
-test('while Postgres is frozen requests are unavailable', async () => {
+test('is unavailable while Postgres is frozen', async () => {
   await works()
   postgres.pause()
   expect(await Promise.all([get(), put('FROZEN'), create('frozen')])).toEqual([UNAVAILABLE, UNAVAILABLE, UNAVAILABLE])

@@ -43,7 +43,7 @@ type Answered = [status: number, body: unknown]
 
 const statusesOf = (answers: readonly { status: number }[]) => answers.map(({ status }) => status).sort()
 
-test('of one request that reaches two replicas at once, one is answered and the other refused as replayed', async () => {
+test('accepts a request that reaches two replicas only once', async () => {
   const key = await createProject(replicas[0].url, 'nonces')
   const rounds = 40
   for (let round = 0; round < rounds; round++) {
@@ -59,7 +59,7 @@ test('of one request that reaches two replicas at once, one is answered and the 
   expect(entries).toEqual({ count: rounds })
 })
 
-test('of one name that two replicas are to create at once, one is created and the other exists', async () => {
+test('creates a name only once at two replicas', async () => {
   for (let round = 0; round < 25; round++) {
     const name = `name-${String(round)}`
     const answers = await Promise.all(
@@ -77,7 +77,7 @@ test('of one name that two replicas are to create at once, one is created and th
   expect(counts).toEqual([{ projects: 25, keys: 25, deks: 25, entries: 25 }])
 })
 
-test('two replicas that rotate at once both do: every key works on both, and one of them is the current one', async () => {
+test('rotates at two replicas at once', async () => {
   const original = await createProject(replicas[0].url, 'rotated')
   const answers = await Promise.all(replicas.map(({ url }) => admin(url, 'PUT', '/projects/rotated/rotate')))
   expect(statusesOf(answers)).toEqual([200, 200])
@@ -100,7 +100,7 @@ test('two replicas that rotate at once both do: every key works on both, and one
   expect(entries).toHaveLength(2)
 })
 
-test('a rotation that ends the old key on one replica ends it on the other at once', async () => {
+test('ends the old key at all replicas immediately', async () => {
   const old = await createProject(replicas[0].url, 'ended')
   const warm = await signed({ project: 'ended', key: old, method: 'GET' })
   expect(await warm(replicas[1])).toEqual([200, {}])
@@ -113,7 +113,7 @@ test('a rotation that ends the old key on one replica ends it on the other at on
   expect(await replicas[0].sql(`select 1 from audit where project_id = 'ended' and action = 'put'`)).toEqual([])
 })
 
-test('writes of one replica race the deletion of their project by the other: stored before, or refused; none is left', async () => {
+test('leaves no secret of a project that another replica deletes', async () => {
   for (let round = 0; round < 10; round++) {
     const project = `deleted-${String(round)}`
     const key = await createProject(replicas[0].url, project)
@@ -146,7 +146,7 @@ test('writes of one replica race the deletion of their project by the other: sto
   expect(left).toEqual([{ projects: 0, secrets: 0, versions: 0, deks: 0 }])
 })
 
-test('two replicas that overwrite one secret at once store both values as versions of it', async () => {
+test('stores both values that two replicas write at once', async () => {
   const key = await createProject(replicas[0].url, 'overwritten')
   const values = Array.from({ length: 20 }, (_, i) => `value ${String(i)}`)
   const requests = await Promise.all(
@@ -167,7 +167,7 @@ test('two replicas that overwrite one secret at once store both values as versio
   expect(versions.map(({ version }) => version)).toEqual(values.map((_, i) => i + 1))
 })
 
-test('fetches that share a statement get each their own values, and one that is refused changes none', async () => {
+test('separates the fetches of a shared statement', async () => {
   const projects = await Promise.all(
     Array.from({ length: 6 }, async (_, i) => {
       const project = `together-${String(i)}`

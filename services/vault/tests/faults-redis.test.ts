@@ -44,7 +44,7 @@ const put = (name: string) =>
 
 const works = () => eventually(async () => (await get(await signed()))[0] === 200)
 
-test('while Redis is stopped nothing signed passes, and nothing is written', async () => {
+test('is unavailable for signed requests while Redis is stopped', async () => {
   await redis.stop()
   const early = await signed()
   expect(await get(early)).toEqual(UNAVAILABLE)
@@ -59,7 +59,7 @@ test('while Redis is stopped nothing signed passes, and nothing is written', asy
   expect(await get(early)).toEqual([401, { error: 'replayed_nonce' }])
 })
 
-test('while Redis is stopped a failed authentication is unavailable too: it cannot be counted', async () => {
+test('is unavailable for failed authentications while Redis is stopped', async () => {
   await redis.stop()
   expect(await get({})).toEqual(UNAVAILABLE)
   const wrong = await send(`${vault.url}/v1/admin/projects`, { headers: { authorization: 'Bearer wrong' } })
@@ -70,7 +70,7 @@ test('while Redis is stopped a failed authentication is unavailable too: it cann
   await works()
 })
 
-test('while Redis is frozen requests are unavailable, and no nonce is good twice afterwards', async () => {
+test('is unavailable while Redis is frozen, and accepts no nonce twice afterwards', async () => {
   const requests = await Promise.all(Array.from({ length: 20 }, signed))
   redis.pause()
   const frozen = await Promise.all(requests.map(get))
@@ -85,7 +85,7 @@ test('while Redis is frozen requests are unavailable, and no nonce is good twice
   expect(second.every(([status, body]) => status === 401 && isReplay(body))).toBe(true)
 })
 
-test('a spent nonce stays spent when Redis is restarted', async () => {
+test('remembers a nonce across a restart of Redis', async () => {
   const headers = await signed()
   expect(await get(headers)).toEqual([200, {}])
   await redis.restart()
@@ -93,7 +93,7 @@ test('a spent nonce stays spent when Redis is restarted', async () => {
   expect(await get(headers)).toEqual([401, { error: 'replayed_nonce' }])
 })
 
-test('Redis killed under load: every answer is a 200 or a 503, and the service comes back by itself', async () => {
+test('recovers when Redis is killed under load', async () => {
   const statuses = new Set<number>()
   const until = Date.now() + 1_500
   const load = Array.from({ length: 8 }, async () => {

@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { ERRORS } from '../src/errors.ts'
 import { admin, createProject, type Key, send, signedSend } from './support/client.ts'
 import { startVault, type TestVault } from './support/vault.ts'
 
-const FAILED = [
-  500,
-  { error: 'decryption_failed', message: 'A stored value does not decrypt; nothing of it is answered.' },
-]
+const FAILED = [500, { error: 'decryption_failed', message: ERRORS.decryption_failed.meaning }]
 /** Longer than data keys are kept in memory. */
 const KEPT_MS = 300_000
 
@@ -81,7 +79,7 @@ test.each([
   ['environments', { ...HERE, env: 'staging' }],
   ['projects', { ...HERE, project: 'two' }],
   ['versions', { ...HERE, version: 1 }],
-])('two ciphertexts that changed places between %s do not decrypt, on either side', async (_what, there) => {
+])('does not decrypt ciphertexts swapped between %s', async (_what, there) => {
   const [a, b] = [await stored(HERE), await stored(there)]
   expect(a.blob.length).toBe(b.blob.length)
   const before = await failures()
@@ -97,7 +95,7 @@ test.each([
   expect(await fetchAll(there.project, there.env)).toEqual(intact(there.project, there.env))
 })
 
-test('the log names project, environment and key of what does not decrypt, and nothing of the value', async () => {
+test('logs the place but not the value that does not decrypt', async () => {
   const own = await vault.replica({ LOG_LEVEL: 'error' })
   const { blob } = await stored(HERE)
   await overwrite(HERE, blob.subarray(1))
@@ -111,7 +109,7 @@ test('the log names project, environment and key of what does not decrypt, and n
   expect(logged).not.toContain(valueOf('one', 'production', 'ALPHA', 2))
 })
 
-test('whole rows that changed places do not decrypt', async () => {
+test('does not decrypt swapped rows', async () => {
   const [a, b] = [await stored(HERE), await stored({ ...HERE, key: 'BRAVO' })]
   const rename = (id: string, key: string) => vault.sql('update secrets set key = $1 where id = $2', [key, id])
   const swap = async (first: string, second: string) => {
@@ -125,14 +123,14 @@ test('whole rows that changed places do not decrypt', async () => {
   expect(await fetchAll('one')).toEqual(intact('one'))
 })
 
-test('a secret whose version is gone fails the fetch, which would otherwise lack it', async () => {
+test('fails a fetch with a missing version', async () => {
   await vault.sql(`update secrets set version = 7 where id = $1`, [(await stored(HERE)).id])
   expect(await fetchAll('one')).toEqual(FAILED)
   await vault.sql(`update secrets set version = 2 where id = $1`, [(await stored(HERE)).id])
   expect(await fetchAll('one')).toEqual(intact('one'))
 })
 
-test('an old version presented as the current one does not decrypt', async () => {
+test('does not decrypt an old version as the current one', async () => {
   const [old, current] = [await stored({ ...HERE, version: 1 }), await stored(HERE)]
   await overwrite(HERE, old.blob)
   expect(await fetchAll('one')).toEqual(FAILED)
@@ -140,7 +138,7 @@ test('an old version presented as the current one does not decrypt', async () =>
   expect(await fetchAll('one')).toEqual(intact('one'))
 })
 
-test('a ciphertext with any single bit flipped does not decrypt', async () => {
+test('does not decrypt a ciphertext with any flipped bit', async () => {
   const { blob } = await stored(HERE)
   for (let i = 0; i < blob.length; i++) {
     const flipped = Buffer.from(blob)
@@ -152,7 +150,7 @@ test('a ciphertext with any single bit flipped does not decrypt', async () => {
   expect(await fetchAll('one')).toEqual(intact('one'))
 })
 
-test('a ciphertext that was cut or grew does not decrypt; a truncated tag is no tag', async () => {
+test('does not decrypt a ciphertext of another length or with a truncated tag', async () => {
   const { blob } = await stored(HERE)
   const cut = Array.from({ length: blob.length }, (_, length) => blob.subarray(0, length))
   for (const wrong of [...cut, Buffer.concat([blob, Buffer.alloc(1)]), Buffer.concat([blob, blob.subarray(-16)])]) {
@@ -179,7 +177,7 @@ async function overwriteKey(project: string, wrapped: Buffer): Promise<void> {
   vault.advance(KEPT_MS + 1)
 }
 
-test('data keys that changed places between projects do not open, and open again in theirs', async () => {
+test('does not unwrap swapped data keys', async () => {
   const [one, two] = [await wrappedKey('one'), await wrappedKey('two')]
   await overwriteKey('one', two)
   await overwriteKey('two', one)
@@ -189,7 +187,7 @@ test('data keys that changed places between projects do not open, and open again
   expect([await fetchAll('one'), await fetchAll('two')]).toEqual([intact('one'), intact('two')])
 })
 
-test('a data key with any single bit flipped, or cut, does not open', async () => {
+test('does not unwrap a data key with any flipped bit or a truncated one', async () => {
   const wrapped = await wrappedKey('one')
   const flipped = Array.from(wrapped, (byte, i) => {
     const copy = Buffer.from(wrapped)
@@ -205,7 +203,7 @@ test('a data key with any single bit flipped, or cut, does not open', async () =
   expect(await fetchAll('one')).toEqual(intact('one'))
 })
 
-test('rows of a deleted project that somebody puts back are not read under a new project of its name', async () => {
+test('does not read restored rows of a deleted project in a new one of its name', async () => {
   const key = await createProject(vault.url, 'phoenix')
   keys.set('phoenix', key)
   const created = Math.floor(Date.now() / 1000)

@@ -33,7 +33,7 @@ function together<T>(times: number, ...asks: (() => Promise<T>)[]): Promise<T[]>
   return Promise.all(Array.from({ length: times }, () => asks.map((ask) => ask())).flat())
 }
 
-test('fetches of one moment get the values of their own project and environment, and an audit entry each', async () => {
+test('answers simultaneous fetches with their own values and audit entries', async () => {
   const places: Place[] = []
   for (const project of ['apple', 'banana']) {
     const key = await createProject(vault.url, project)
@@ -58,7 +58,7 @@ test('fetches of one moment get the values of their own project and environment,
   ])
 })
 
-test('a value that does not decrypt fails every fetch of its environment, and none of the same moment besides', async () => {
+test('fails only the fetches of the environment with a value that does not decrypt', async () => {
   const key = await createProject(vault.url, 'mixed')
   const [sound, damaged] = [
     { project: 'mixed', key, env: 'sound' },
@@ -79,7 +79,7 @@ test('a value that does not decrypt fails every fetch of its environment, and no
   expect(answers.filter(([status]) => status !== 200)).toEqual(Array.from({ length: 20 }, () => failed))
 })
 
-test('a key that ended through another replica gets nothing, while its successor fetches at the same moment', async () => {
+test('refuses a key that another replica ended while its successor fetches', async () => {
   const old = await createProject(vault.url, 'rotating')
   const place = { project: 'rotating', key: old, env: 'production' }
   await put(place, 'A', 'one')
@@ -96,7 +96,7 @@ test('a key that ended through another replica gets nothing, while its successor
   expect(answers).toEqual(Array.from({ length: 10 }, () => [refused, [200, { A: 'one' }]]).flat())
 })
 
-test('an environment of megabytes is complete, again and again, beside small ones', async () => {
+test('fetches an environment of megabytes repeatedly alongside small ones', async () => {
   const key = await createProject(vault.url, 'heavy')
   const [heavy, light] = [
     { project: 'heavy', key, env: 'heavy' },
@@ -122,7 +122,7 @@ test('an environment of megabytes is complete, again and again, beside small one
   }
 })
 
-test('names and values of all kinds come back as they went in', async () => {
+test('returns all kinds of names and values unchanged', async () => {
   const key = await createProject(vault.url, 'kinds')
   const place = { project: 'kinds', key, env: 'production' }
   const values: [string, string][] = [
@@ -139,7 +139,7 @@ test('names and values of all kinds come back as they went in', async () => {
   expect(new Map(Object.entries(body as object))).toEqual(new Map(values))
 })
 
-test('nobody waits any longer for a fetch that was answered, refused or given up', async () => {
+test('does not wait for fetches that have ended', async () => {
   const pending = async () => {
     const text = await (await fetch(`${vault.url}/metrics`)).text()
     return Number(/^vault_pending_fetches (\d+)$/m.exec(text)?.[1])

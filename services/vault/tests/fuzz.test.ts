@@ -70,7 +70,7 @@ async function runCase(seed: number): Promise<{ kind: string; status: number; wi
   return { kind: 'damaged', status: await sendWire(wire), wire }
 }
 
-test(`${String(CASES)} mutations of a signed request never succeed and never break the vault (seed ${String(SEED)})`, async () => {
+test(`${String(CASES)} mutations of a signed request are refused (seed ${String(SEED)})`, async () => {
   const failures: string[] = []
   const counts = new Map<string, number>()
   let next = 0

@@ -23,7 +23,7 @@ test('health, readiness and metrics answer without authentication', async () => 
   expect(metrics).toContain('vault_decryption_failures_total 0')
 })
 
-test('metrics count an answer by its whole route, a refusal likewise', async () => {
+test('counts responses and refusals by route', async () => {
   expect((await admin(vault.url, 'GET', '/projects/nobody/secrets')).status).toBe(404)
   expect((await send(`${vault.url}/health`)).status).toBe(200)
   const metrics = await (await fetch(`${vault.url}/metrics`)).text()
@@ -43,7 +43,7 @@ test.each([
   '/favicon.ico',
   '/%zz',
   '/v1/secrets/a/b',
-])('the path %s is not found, in JSON', async (path) => {
+])('returns 404 for the path %s', async (path) => {
   const answer = await send(`${vault.url}${path}`)
   expect(error(answer)).toEqual([404, 'not_found'])
   expect(answer.headers.get('content-type')).toMatch(/^application\/json/)
@@ -60,7 +60,7 @@ test.each([
   ['POST', '/health', 'GET, HEAD'],
   ['POST', '/docs', 'GET, HEAD'],
   ['DELETE', '/docs/start.js', 'GET, HEAD'],
-])('%s %s is not allowed, and the answer says what is', async (method, path, allow) => {
+])('returns 405 for %s %s with the allowed methods', async (method, path, allow) => {
   const answer = await send(`${vault.url}${path}`, { method, headers: { Authorization: `Bearer ${ADMIN_TOKEN}` } })
   expect(error(answer)).toEqual([405, 'method_not_allowed'])
   expect(answer.headers.get('allow')).toBe(allow)
@@ -73,7 +73,7 @@ test.each(['/v1/admin/nothing', '/v1/admin/projects/%zz', '/v1/admin/projects/a/
   },
 )
 
-test('every answer forbids caching and tells nothing of what serves it', async () => {
+test('every response forbids caching and hides the server', async () => {
   const key = await createProject(vault.url, 'headers')
   const url = `${vault.url}/v1/secrets`
   const answers = [
@@ -93,7 +93,7 @@ test('every answer forbids caching and tells nothing of what serves it', async (
   }
 })
 
-test('an error body has the code alone where the specification says so, and else a message too', async () => {
+test('returns errors with or without a message, as specified', async () => {
   expect((await send(`${vault.url}/v1/secrets`)).body).toEqual({ error: 'missing_signature' })
   expect((await send(`${vault.url}/v1/admin/audit`)).body).toEqual({
     error: 'unauthorized',
@@ -101,7 +101,7 @@ test('an error body has the code alone where the specification says so, and else
   })
 })
 
-test('a large or compressed admin body is refused', async () => {
+test('refuses a large or compressed body', async () => {
   const headers = { Authorization: `Bearer ${ADMIN_TOKEN}`, 'Content-Type': 'application/json' }
   const post = (init: RequestInit) => send(`${vault.url}/v1/admin/projects`, { method: 'POST', ...init })
   expect(error(await post({ headers, body: 'x'.repeat(600_000) }))).toEqual([413, 'payload_too_large'])
@@ -111,7 +111,7 @@ test('a large or compressed admin body is refused', async () => {
   expect(error(await post({ headers: form, body: 'name=x' }))).toEqual([415, 'unsupported_media_type'])
 })
 
-test('fetches beyond the limit of an address are refused until the minute is over, on all replicas', async () => {
+test('limits fetches per address and minute at all replicas', async () => {
   const env = { FETCH_RATE_LIMIT: '3' }
   const one = await vault.replica(env)
   const two = await vault.replica(env)
@@ -140,7 +140,7 @@ test('fetches beyond the limit of an address are refused until the minute is ove
   }
 })
 
-test('failures block their project behind an address, and no other until the address has ten times as many', async () => {
+test('blocks a project at an address, and the address after ten times as many failures', async () => {
   const strict = await vault.replica({ SIGNATURE_FAILURE_LIMIT: '3' })
   try {
     const [key, healthy] = [await createProject(strict.url, 'noisy'), await createProject(strict.url, 'healthy')]
@@ -172,7 +172,7 @@ test('failures block their project behind an address, and no other until the add
   }
 })
 
-test('an address that guesses admin tokens is blocked, with the right one too, and the log names it', async () => {
+test('blocks and logs an address that guesses admin tokens', async () => {
   const strict = await vault.replica({ ADMIN_FAILURE_LIMIT: '2', LOG_LEVEL: 'warn' })
   try {
     // Who sends no token guesses none.
@@ -183,13 +183,10 @@ test('an address that guesses admin tokens is blocked, with the right one too, a
     expect([blocked.status, blocked.body]).toEqual([429, { error: 'rate_limited' }])
     expect((await send(`${strict.url}/v1/admin/projects`)).status).toBe(429)
     const lines = strict.logged().trimEnd().split('\n')
-    expect(lines.map((line) => JSON.parse(line) as object)).toEqual([
-      expect.objectContaining({
-        address: '127.0.0.1',
-        limit: 'admin-failures',
-        msg: 'too many failures: address blocked',
-      }),
-    ])
+    const blocks = lines
+      .map((line) => JSON.parse(line) as { limit?: string })
+      .filter(({ limit }) => limit !== undefined)
+    expect(blocks).toEqual([expect.objectContaining({ address: '127.0.0.1', limit: 'admin-failures' })])
   } finally {
     await strict.stop()
   }

@@ -7,7 +7,7 @@ import { systemClock } from '@vault-and-tracker/service-kit/core/clock'
 import { createLogger } from '@vault-and-tracker/service-kit/log/logger'
 import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres/pool'
 import pg from 'pg'
-import type { Schema } from '../src/db/schema.ts'
+import type { Schema } from '../src/database.ts'
 import { createDataKeys } from '../src/keyring/data-keys.ts'
 import { createKeyRotationStore } from '../src/keyring/key-rotation.store.ts'
 import { createKeyRotation } from '../src/keyring/key-rotation.ts'
@@ -49,7 +49,7 @@ async function readAll(vault: TestVault, projects: Map<string, Key>): Promise<vo
   }
 }
 
-test('a key is replaced while the vault runs: add, activate, rewrap, retire; nothing becomes unreadable', async () => {
+test('replaces a key-encryption key while the vault is running', async () => {
   const first = await fixture.startVault()
   const projects = await fill(first, 5)
   await first.seal()
@@ -76,7 +76,7 @@ test('a key is replaced while the vault runs: add, activate, rewrap, retire; not
 
   expect(await fixture.keys('retire', 'k2')).toMatchObject({
     status: 1,
-    stderr: expect.stringContaining('is the active one'),
+    stderr: expect.stringContaining('is active'),
   })
   expect((await fixture.keys('retire', 'k1', '--remove')).status).toBe(0)
   expect(Object.keys((JSON.parse(readFileSync(fixture.file, 'utf8')) as { keys: object }).keys)).toEqual(['k2'])
@@ -103,7 +103,7 @@ test('a key is replaced while the vault runs: add, activate, rewrap, retire; not
   await third.stop()
 })
 
-test('a command that began before a key was retired wraps nothing by it any more', async () => {
+test('does not wrap with a key that was retired meanwhile', async () => {
   const vault = await fixture.startVault()
   const projects = await fill(vault, 2)
   await vault.seal()
@@ -130,7 +130,7 @@ test('a command that began before a key was retired wraps nothing by it any more
   await again.stop()
 })
 
-test('a rewrap that was killed is finished by the next one', async () => {
+test('completes a killed rewrap', async () => {
   const vault = await fixture.startVault()
   const key = newKey()
   const names = Array.from({ length: 700 }, (_, i) => `p${i}`)
@@ -140,7 +140,7 @@ test('a rewrap that was killed is finished by the next one', async () => {
       publicKey: key.publicKeyHex,
       requireContentDigest: false,
       scope: { access: 'read-write', envs: null },
-      by: { actor: 'administrator', address: '127.0.0.1' },
+      by: { actor: 'administrator', address: '127.0.0.1', projects: null },
     })
   const last = names.at(-1) ?? ''
   await put(vault, last, key, `value-${last}`)
@@ -174,7 +174,7 @@ test('a rewrap that was killed is finished by the next one', async () => {
   await again.stop()
 })
 
-test('projects that are deleted while their values are moved break nothing', async () => {
+test('reencrypts values while projects are deleted', async () => {
   const vault = await fixture.startVault()
   const projects = await fill(vault, 8)
   const [renewed] = await Promise.all([
@@ -196,7 +196,7 @@ test('projects that are deleted while their values are moved break nothing', asy
   await vault.stop()
 })
 
-test('data keys are renewed while the vault reads and writes, and the old ones go once nothing needs them', async () => {
+test('renews data keys while the vault is running, and deletes unused ones', async () => {
   const vault = await fixture.startVault()
   const projects = await fill(vault, 4)
   expect(JSON.parse((await fixture.keys('renew')).stdout)).toEqual({ renewed: 0, moved: 0, dropped: 0 })
@@ -234,7 +234,7 @@ test('data keys are renewed while the vault reads and writes, and the old ones g
   await vault.stop()
 })
 
-test('a renewal ends what a key that was deleted and stored again had in an earlier release, while the vault runs', async () => {
+test('reencrypts values with the versions of deleted secrets of an earlier release', async () => {
   const vault = await fixture.startVault()
   const key = await createProject(vault.url, 'shop')
   const fetched = () => signedSend({ project: 'shop', key, method: 'GET', url: `${vault.url}/v1/secrets` })
@@ -270,7 +270,7 @@ test('a renewal ends what a key that was deleted and stored again had in an earl
   await vault.stop()
 })
 
-test('a renewal that meets a damaged value names it, and is finished once it is gone', async () => {
+test('reports a damaged value, and completes the renewal once it is deleted', async () => {
   const vault = await fixture.startVault()
   const projects = await fill(vault, 2)
   await fixture.sql(
@@ -287,7 +287,7 @@ test('a renewal that meets a damaged value names it, and is finished once it is 
   await vault.stop()
 })
 
-test('a data key that was used too often is renewed whatever its age', async () => {
+test('renews a data key that was used too often', async () => {
   const vault = await fixture.startVault()
   const projects = await fill(vault, 2)
   await fixture.sql(

@@ -15,7 +15,7 @@ beforeEach(async () => {
 })
 afterEach(() => fixture.remove())
 
-test('the first key makes the file, readable by its owner only, and is active; adding it again changes nothing', async () => {
+test('creates a private file with the first key as the active one', async () => {
   const { file, keys } = fixture
   rmSync(file)
   expect((await keys('add', 'k1')).status).toBe(0)
@@ -30,7 +30,7 @@ test('the first key makes the file, readable by its owner only, and is active; a
   expect(await keys('add', 'k1')).toMatchObject({ status: 1, stderr: expect.stringContaining('choose a new id') })
 })
 
-test('two commands that change the file at once do not lose a key', () => {
+test('keeps both keys that two commands add at once', () => {
   const { file } = fixture
   writeFileSync(`${file}.lock`, '')
   expect(() => addToKeyringFile(file, 'k2')).toThrow('another command is changing the keyring')
@@ -39,7 +39,7 @@ test('two commands that change the file at once do not lose a key', () => {
   expect(Object.keys((JSON.parse(readFileSync(file, 'utf8')) as { keys: object }).keys)).toEqual(['k1', 'k2'])
 })
 
-test('wrong usage says how to use it', async () => {
+test('prints the usage for incorrect arguments', async () => {
   const { keys } = fixture
   const outcomes = await Promise.all([
     keys(),
@@ -53,7 +53,7 @@ test('wrong usage says how to use it', async () => {
     expect(outcome).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('Usage') })
 })
 
-test('a key that is not in the file cannot be made active', async () => {
+test('refuses to activate a key that is not in the file', async () => {
   expect(await fixture.keys('activate', 'k2')).toEqual({
     status: 1,
     stdout: '',
@@ -61,7 +61,7 @@ test('a key that is not in the file cannot be made active', async () => {
   })
 })
 
-test('a keyring that is not in a file is the operator’s to change', async () => {
+test('refuses to change a keyring that is not in a file', async () => {
   const env = {
     DATABASE_URL: fixture.database.appUrl,
     VAULT_KEYRING: `2026-11:${KEYS['2026-11']}`,
@@ -70,17 +70,17 @@ test('a keyring that is not in a file is the operator’s to change', async () =
   const add = await captureCommand((terminal) => runCommand(keyringCommand, terminal), { args: ['add', 'k2'], env })
   expect(add).toMatchObject({
     status: 1,
-    stderr: expect.stringContaining('the keyring is in VAULT_KEYRING, which commands cannot change'),
+    stderr: expect.stringContaining('VAULT_KEYRING_FILE'),
   })
 })
 
-test('a keyring that others can read is refused, in words', async () => {
+test('refuses a keyring that others can read', async () => {
   const { file, keys } = fixture
   chmodSync(file, 0o640)
   expect(await keys('status')).toMatchObject({ status: 1, stderr: expect.stringContaining(`chmod 600 ${file}`) })
 })
 
-test('the program is the command', async () => {
+test('the program runs the command', async () => {
   const script = 'commands/keyring.command'
   const [usage, status] = await Promise.all([
     runProgram(script, ['--help'], {}),

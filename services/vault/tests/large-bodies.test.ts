@@ -50,7 +50,7 @@ test.each([
   ['of an administrator', 'POST /v1/admin/projects', admin, 413],
   ['of nobody', 'PUT /v1/secrets', nobody, 401],
   ['for a path that names nothing', 'POST /nothing', nobody, 404],
-])('a body %s that is too large is refused, and not read on', async (_whose, line, headers, status) => {
+])('refuses a body %s that is too large without reading all of it', async (_whose, line, headers, status) => {
   for (const chunked of [false, true]) {
     const [answered, taken] = await offer(line, await headers(), chunked)
     expect(answered).toBe(status)

@@ -36,7 +36,7 @@ afterAll(async () => {
   removeTemporaryFolder(folder)
 })
 
-test('all environments of a project at once are fetched within a bounded memory, and others are answered', async () => {
+test('fetches all environments of a project at once in bounded memory', async () => {
   const other = await createProject(service.url, 'calm')
   const url = `${service.url}/v1/secrets`
   const before = memoryOf(service.process.pid)

@@ -63,7 +63,7 @@ function forms(secret: string): string[] {
   return [secret, bytes.toString('hex'), bytes.toString('base64').replace(/=+$/, ''), encodeURIComponent(secret)]
 }
 
-test('no secret shows in a log line, an error, a metric, the database or Redis', async () => {
+test('leaks no secret in logs, errors, metrics, Postgres or Redis', async () => {
   const url = `${vault.url}/v1/secrets`
   const key = await createProject(vault.url, 'shop')
   const secret = { key: 'A', value: VALUE, env: 'production' }

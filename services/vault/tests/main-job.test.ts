@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => vault.stop())
 
-test('a project stores a secret and fetches it, signed by http-message-signatures', async () => {
+test('stores and fetches a secret, signed with http-message-signatures', async () => {
   const key = await createProject(vault.url, 'shop')
   const url = `${vault.url}/v1/secrets`
   const secret = { key: 'DATABASE_URL', value: 'postgres://shop:hunter2@db/shop', env: 'production' }
@@ -37,7 +37,7 @@ test('a project stores a secret and fetches it, signed by http-message-signature
   ])
 })
 
-test('a secret is fetched with a signature by http-message-sig', async () => {
+test('fetches a secret, signed with http-message-sig', async () => {
   const key = await createProject(vault.url, 'blog')
   const url = `${vault.url}/v1/secrets?env=staging`
   const body = { key: 'TOKEN', value: '', env: 'staging' }
@@ -47,7 +47,7 @@ test('a secret is fetched with a signature by http-message-sig', async () => {
   expect([fetched.status, fetched.body]).toEqual([200, { TOKEN: '' }])
 })
 
-test('a nonce is good for one request', async () => {
+test('accepts a nonce once', async () => {
   const key = await createProject(vault.url, 'once')
   const url = `${vault.url}/v1/secrets`
   const headers = await signHeaders({ project: 'once', key, method: 'GET', url })

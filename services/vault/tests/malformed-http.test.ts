@@ -45,18 +45,18 @@ test.each([
     'PUT /v1/secrets HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
   ],
   ['headers of 20 KiB', `GET /health HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`],
-])('%s is answered in the one shape, and the connection ends', async (_name, bytes) => {
+])('answers %s with an error, and closes the connection', async (_name, bytes) => {
   const { head, body } = await raw(bytes)
   expect(head).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/)
   expect(head).toMatch(/Content-Type: application\/json/i)
   expect(head).toMatch(/Cache-Control: no-store/i)
-  expect(JSON.parse(body)).toEqual({ error: 'invalid_request', message: 'This is not a request of HTTP/1.1.' })
+  expect(JSON.parse(body)).toMatchObject({ error: 'invalid_request' })
 })
 
 test.each([
   ['in the same packet', '@@@\r\n\r\n'],
   ['without an end', '@@@'],
-])('nonsense after a whole request, %s, is answered after that request', async (_when, nonsense) => {
+])('answers a request before the nonsense after it, %s', async (_when, nonsense) => {
   const { head, body } = await raw(`GET /ready HTTP/1.1\r\nHost: x\r\n\r\n${nonsense}`)
   expect(head).toMatch(/^HTTP\/1\.1 200 /)
   expect(body).toMatch(/^\{"ok":true,.*\}HTTP\/1\.1 400 /s)
@@ -67,7 +67,7 @@ const OFFER = 'Connection: Upgrade\r\nUpgrade: h2c\r\n'
 test.each([
   ['alone', OFFER],
   ['with a body', `${OFFER}Content-Length: 44\r\n`],
-])('an offer of h2c, %s, is answered once over HTTP, and the connection ends', async (_name, fields) => {
+])('answers an offer of h2c, %s, once over HTTP/1.1', async (_name, fields) => {
   const smuggled = 'GET /ready HTTP/1.1\r\nHost: x\r\nAccept: */*\r\n\r\n'
   const { head, body } = await raw(`GET /health HTTP/1.1\r\nHost: x\r\n${fields}\r\n${smuggled}`)
   expect(head).toMatch(/^HTTP\/1\.1 200 .*Connection: close/s)
@@ -82,12 +82,12 @@ test.each([101, 1_100])('%i header fields are refused, whatever is in them, and 
   expect(JSON.parse(body)).toMatchObject({ error: 'invalid_request' })
 })
 
-test('an expectation that nobody knows is ignored', async () => {
+test('ignores an unknown expectation', async () => {
   const health = await raw('GET /health HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\nConnection: close\r\n\r\n')
   expect(health.body).toBe('{"ok":true}')
 })
 
-test('a request without Host is answered by the app: health is health, a signed request is refused', async () => {
+test('answers /health without Host, and refuses a signed request', async () => {
   const health = await raw('GET /health HTTP/1.1\r\nConnection: close\r\n\r\n')
   expect(health.body).toBe('{"ok":true}')
   const signed = 'Signature: a\r\nSignature-Input: a\r\nSignature-Agent: a\r\nConnection: close\r\n\r\n'

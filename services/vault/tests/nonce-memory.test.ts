@@ -70,7 +70,7 @@ async function restoredAfter<T>(work: () => Promise<T>): Promise<T> {
   return result
 }
 
-test('a new vault with a new Redis accepts what was signed up to five minutes before its start', async () => {
+test('a new vault with a new Redis accepts requests signed before its start', async () => {
   const fresh = await startVault(ENV)
   const other = await fresh.replica()
   const freshKey = await createProject(fresh.url, 'shop')
@@ -84,7 +84,7 @@ test('a new vault with a new Redis accepts what was signed up to five minutes be
   await fresh.stop()
 })
 
-test('a vault that is started again with the same Redis knows what was spent, and accepts what was not', async () => {
+test('a restarted vault with the same Redis remembers spent nonces', async () => {
   const before = await startVault(ENV)
   const ownKey = await createProject(before.url, 'shop')
   const sign = () =>
@@ -101,7 +101,7 @@ test('a vault that is started again with the same Redis knows what was spent, an
   await before.stop()
 })
 
-test('after FLUSHALL what was signed before is refused at both replicas, spent or not', async () => {
+test('refuses requests signed before FLUSHALL at all replicas', async () => {
   const spent = await signed()
   const old = await signed(FOUR_MINUTES_MS)
   expect(await get(one, spent)).toEqual(ANSWERED)
@@ -113,7 +113,7 @@ test('after FLUSHALL what was signed before is refused at both replicas, spent o
   for (const vault of [one, two]) expect(await get(vault, old)).toEqual(REPLAYED)
 })
 
-test('after a restore from an old file what was signed before is refused at both replicas', async () => {
+test('refuses requests signed before Redis was restored from an old file', async () => {
   const { spent, old } = await restoredAfter(async () => {
     await works(one)
     const headers = await signed()
@@ -133,7 +133,7 @@ test('after a restore from an old file what was signed before is refused at both
   }
 })
 
-test('a restore from an old file while no replica runs is noticed at the next start', async () => {
+test('notices at the start that Redis was restored', async () => {
   const own = await startRedis({ dataDir: `${folder}/own`, durable: true })
   const before = await startVault(ENV, { redisUrl: own.url, database: one.database })
   await own.stop()
@@ -155,7 +155,7 @@ test('a restore from an old file while no replica runs is noticed at the next st
   await own.stop()
 })
 
-test('a new Redis beside a database that knows another one is a loss', async () => {
+test('treats a new Redis with an old database as a loss', async () => {
   const spent = await signed()
   expect(await get(one, spent)).toEqual(ANSWERED)
   const own = await startRedis({ dataDir: `${folder}/new`, durable: false })
@@ -166,7 +166,7 @@ test('a new Redis beside a database that knows another one is a loss', async () 
   await own.stop()
 })
 
-test('a database from before the first start takes the memory of Redis as it is', async () => {
+test('accepts the memory of Redis if the database has no epoch', async () => {
   const spent = await signed()
   expect(await get(one, spent)).toEqual(ANSWERED)
   const [memory] = await one.sql<{ epoch: string }>('delete from nonce_memory returning epoch')
@@ -176,7 +176,7 @@ test('a database from before the first start takes the memory of Redis as it is'
   await third.stop()
 })
 
-test('a database with the memory of another Redis is a loss, and all replicas agree on it', async () => {
+test('treats a different epoch in the database as a loss at all replicas', async () => {
   const spent = await signed()
   expect(await get(one, spent)).toEqual(ANSWERED)
   await one.sql('update nonce_memory set epoch = gen_random_uuid()')
@@ -189,7 +189,7 @@ test('a database with the memory of another Redis is a loss, and all replicas ag
   await third.stop()
 })
 
-test('a replica that starts while the others run forgets nothing, and makes nobody forget', async () => {
+test('a further replica does not cause a loss', async () => {
   const spent = await signed()
   const unspent = await signed()
   expect(await get(one, spent)).toEqual(ANSWERED)
@@ -199,7 +199,7 @@ test('a replica that starts while the others run forgets nothing, and makes nobo
   await third.stop()
 })
 
-test('after a loss a request that was dated ahead and accepted is refused for as long as it could be valid', async () => {
+test('refuses a request that was dated ahead for as long as it is valid after a loss', async () => {
   const ahead = await startVault(ENV)
   const other = await ahead.replica()
   const ownKey = await createProject(ahead.url, 'shop')
@@ -231,7 +231,7 @@ test('after a loss a request that was dated ahead and accepted is refused for as
   await ahead.stop()
 }, 60_000)
 
-test('after a loss only requests from before it are refused, whatever the clock of the replica says', async () => {
+test('refuses only requests from before a loss, whatever the clock of the replica', async () => {
   const behind = await one.replica()
   behind.advance(-3_600_000)
   const spent = await signed()

@@ -5,10 +5,9 @@ import { newId } from '@vault-and-tracker/service-kit/core/ids'
 import { createLogger } from '@vault-and-tracker/service-kit/log/logger'
 import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres/pool'
 import { Redis } from 'ioredis'
-import type { Db, Schema } from '../src/db/schema.ts'
-import { createMemoryRecord } from '../src/signed-requests/nonce-memory.store.ts'
-import { createNonceMemory } from '../src/signed-requests/nonce-memory.ts'
-import { createNonceStore } from '../src/signed-requests/nonces.redis.ts'
+import type { Db, Schema } from '../src/database.ts'
+import { createNonces } from '../src/integrity/nonces.redis.ts'
+import { createNonceRecord } from '../src/integrity/nonces.store.ts'
 import { createVaultDatabase } from './support/vault.ts'
 
 /** Instead of five minutes, so that its ends can be waited for. */
@@ -32,10 +31,8 @@ afterAll(async () => {
 
 /** The nonces of a replica. */
 async function replica() {
-  const record = createMemoryRecord(db)
-  const store = createNonceStore(redis, record.ahead, WINDOW_MS)
-  const memory = createNonceMemory({ keeper: store, epochs: record, onLoss: () => undefined })
-  await memory.open()
+  const store = createNonces(redis, createNonceRecord(db), { onLoss: () => undefined, windowMs: WINDOW_MS })
+  await store.open()
   const spend = async (createdMs: number, nonce = newId()) => {
     const [verdict] = await store.spend([{ publicKeyHex: 'key', nonce, created: createdMs / 1000 }])
     return verdict
@@ -48,7 +45,7 @@ async function redisMs(): Promise<number> {
   return seconds * 1000 + Math.floor(microseconds / 1000)
 }
 
-test('a nonce is spent once from the first to the last moment at which its request is valid, at every replica', async () => {
+test('spends a nonce once during the whole validity of its request, at all replicas', async () => {
   const [one, two] = [await replica(), await replica()]
   const nonce = newId()
   const created = (await redisMs()) + WINDOW_MS
@@ -66,7 +63,7 @@ test('a nonce is spent once from the first to the last moment at which its reque
   expect(await redis.pttl(kept)).toBeGreaterThan(30_000)
 })
 
-test('what is created before or after the window has expired and spends nothing', async () => {
+test('refuses nonces outside the window without spending them', async () => {
   const { spend, store } = await replica()
   const now = await redisMs()
   expect(Math.abs(store.now() - now)).toBeLessThan(1_000)
@@ -78,7 +75,7 @@ test('what is created before or after the window has expired and spends nothing'
   expect(await spend(await redisMs(), nonce)).toBe('unspent')
 })
 
-test('after a loss nothing that was accepted before it is accepted again, whatever it was dated; then all is', async () => {
+test('accepts nothing again that was accepted before a loss', async () => {
   const [one, two] = [await replica(), await replica()]
   const now = await redisMs()
   const before = [-WINDOW_MS + 400, -200, 0, 700, WINDOW_MS - 100].map((offset) => ({
@@ -98,7 +95,7 @@ test('after a loss nothing that was accepted before it is accepted again, whatev
   for (;;) if ((await one.spend(await redisMs())) === 'unspent') break
 }, 60_000)
 
-test('where nothing was dated ahead, what is signed a second after a loss is accepted', async () => {
+test('accepts requests signed a second after a loss if none were dated ahead', async () => {
   await withClient(database.adminUrl, (client) => client.query('delete from nonce_memory'))
   await redis.flushdb()
   const one = await replica()

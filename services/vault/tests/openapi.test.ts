@@ -23,13 +23,13 @@ const described = Object.entries(describeApi().paths).map(([path, operations]) =
   methods: Object.keys(operations).map((method) => method.toUpperCase()),
 }))
 
-test('openapi.json is what the schemas and the error table say', () => {
+test('openapi.json is up to date', () => {
   expect(JSON.parse(readFileSync(join(SERVICE, 'openapi.json'), 'utf8'))).toEqual(
     JSON.parse(JSON.stringify(describeApi())),
   )
 })
 
-test('every route that is served is described, and every described one served', () => {
+test('documents exactly the served routes', () => {
   const app = createApp(vault.context, {
     logger: createLogger({ name: 'test', level: 'silent' }),
     stopping: new AbortController().signal,
@@ -55,7 +55,7 @@ test.each(described)('$path has the methods that are described', async ({ path, 
   expect(allowed.toSorted()).toEqual(methods.toSorted())
 })
 
-test('every error is described for some endpoint, but for the one that the description has for all paths', () => {
+test('documents every error', () => {
   const codes = ENDPOINTS.flatMap(codesOf)
   expect([...new Set([...codes, 'method_not_allowed'])].toSorted()).toEqual(Object.keys(ERRORS).toSorted())
 })

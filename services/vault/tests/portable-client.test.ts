@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 afterAll(() => vault.stop())
 
-test('a page in Chromium puts and reads secrets with the portable client', async () => {
+test('the portable client works in Chromium', async () => {
   const browser = await launchChromium()
   try {
     const page = await browser.newPage()

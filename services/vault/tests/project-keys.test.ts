@@ -19,7 +19,7 @@ const fetchAs = (project: string, key: Key) =>
 const keysOf = async (project: string) => (await admin(vault.url, 'GET', `/projects/${project}/keys`)).body
 const FULL = { access: 'read-write', envs: null }
 
-test('the valid keys of a project are listed, the newest first', async () => {
+test('lists the valid keys of a project, newest first', async () => {
   const first = await createProject(vault.url, 'listed')
   expect(await keysOf('listed')).toEqual([
     { fingerprint: fingerprintOf(first), since: expect.any(String), until: null, lastUsedAt: null, scope: FULL },
@@ -35,7 +35,7 @@ test('the valid keys of a project are listed, the newest first', async () => {
   expect((await admin(vault.url, 'GET', '/projects/unknown/keys')).status).toBe(404)
 })
 
-test('a key that is revoked opens nothing, through any replica, and the others stay', async () => {
+test('refuses a revoked key at all replicas', async () => {
   const first = await createProject(vault.url, 'revoked')
   const second = newKey()
   await admin(vault.url, 'PUT', '/projects/revoked/rotate', { publicKey: second.publicKeyHex })
@@ -50,7 +50,7 @@ test('a key that is revoked opens nothing, through any replica, and the others s
   expect(await keysOf('revoked')).toMatchObject([{ fingerprint: fingerprintOf(second) }])
 })
 
-test('the only key can be revoked: the project waits for another one', async () => {
+test('revokes the only key', async () => {
   const only = await createProject(vault.url, 'locked')
   await admin(vault.url, 'DELETE', `/projects/locked/keys/${fingerprintOf(only)}`)
   expect(statusAndError(await fetchAs('locked', only))).toEqual([401, 'invalid_signature'])
@@ -61,7 +61,7 @@ test('the only key can be revoked: the project waits for another one', async () 
   expect((await fetchAs('locked', next)).status).toBe(200)
 })
 
-test('each entry of the audit log names the fingerprint or the administrator that acted', async () => {
+test('records the key or the administrator of every action', async () => {
   const key = await createProject(vault.url, 'acted')
   await fetchAs('acted', key)
   const url = `${vault.url}/v1/secrets`
@@ -78,7 +78,7 @@ test('each entry of the audit log names the fingerprint or the administrator tha
   expect(await actorOf('project.create')).toEqual(['administrator'])
 })
 
-test('a key tells when it was last used, once that was noted', async () => {
+test('shows when a key was last used', async () => {
   const key = await createProject(vault.url, 'used')
   vault.context.background.start()
   await fetchAs('used', key)

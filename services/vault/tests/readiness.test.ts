@@ -63,7 +63,7 @@ test.each(REDIS_FAULTS)('while Redis %s the vault is not ready, and says so', as
   await eventually(async () => (await ready())[0] === 200)
 })
 
-test('while Redis is busy with a script requests are unavailable', async () => {
+test('is unavailable while Redis is busy with a script', async () => {
   await client.config('SET', 'lua-time-limit', '1')
   const other = new Redis(redis.url)
   const script = other.eval('while true do end', 0).catch(() => 'killed')
@@ -80,7 +80,7 @@ test('while Redis is busy with a script requests are unavailable', async () => {
   await eventually(async () => (await ready())[0] === 200)
 })
 
-test('while a right of the run-time role is missing the vault is not ready', async () => {
+test('is not ready if the run-time role lacks a right', async () => {
   const [role] = await vault.sql<{ name: string }>(
     `select grantee as name from information_schema.column_privileges
      where table_name = 'audit' and column_name = 'ip' and privilege_type = 'INSERT' and grantee like '%app%' limit 1`,
@@ -94,7 +94,7 @@ test('while a right of the run-time role is missing the vault is not ready', asy
   expect((await ready())[0]).toBe(200)
 })
 
-test('while Postgres is read-only the vault is not ready', async () => {
+test('is not ready while Postgres is read-only', async () => {
   const [database] = await vault.sql<{ name: string }>('select current_database() as name')
   const reconnect = `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'vault' and datname = current_database()`
   await vault.sql(`alter database ${String(database?.name)} set default_transaction_read_only = on`)
@@ -111,7 +111,7 @@ test('while Postgres is read-only the vault is not ready', async () => {
   await eventually(async () => (await ready())[0] === 200)
 })
 
-test('a data key that is damaged is a failed decryption at a write too, and is counted', async () => {
+test('counts a damaged data key as a decryption failure of a write', async () => {
   await vault.sql(`update project_deks set wrapped = set_byte(wrapped, 20, get_byte(wrapped, 20) # 1)`)
   expect(statusAndError(await put())).toEqual([500, 'decryption_failed'])
   const metrics = await (await fetch(`${vault.url}/metrics`)).text()

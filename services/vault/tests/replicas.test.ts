@@ -33,7 +33,7 @@ function forward(vault: TestVault, headers: Record<string, string>, method = 'GE
 
 const code = ({ status, body }: Answer) => (status === 200 ? 200 : (body as { error: string }).error)
 
-test('a deletion through one replica counts at the other at once, and so does the next project of the name', async () => {
+test('a deletion takes effect at all replicas, as does a new project of the name', async () => {
   const key = await createProject(one.url, 'phoenix')
   await through(two, 'phoenix', key, 'PUT', { key: 'A', value: 'old', env: 'production' })
   expect((await through(two, 'phoenix', key)).body).toEqual({ A: 'old' })
@@ -46,7 +46,7 @@ test('a deletion through one replica counts at the other at once, and so does th
   expect([again.status, again.body]).toEqual([200, {}])
 })
 
-test('a project deleted and made again with the same key, between two requests to a replica that knew it, is the new one', async () => {
+test('recognises a project that was deleted and created again with the same key', async () => {
   const key = await createProject(one.url, 'twin')
   await through(two, 'twin', key, 'PUT', { key: 'A', value: 'old', env: 'production' })
   await admin(one.url, 'DELETE', '/projects/twin')
@@ -56,7 +56,7 @@ test('a project deleted and made again with the same key, between two requests t
   expect((await through(two, 'twin', key)).body).toEqual({ B: 'new' })
 })
 
-test('a demand for digests made at one replica holds at the other at once', async () => {
+test('requires digests at all replicas immediately', async () => {
   const key = await createProject(one.url, 'demanding')
   const secret = { key: 'A', value: '1', env: 'production' }
   expect((await through(two, 'demanding', key, 'PUT', secret)).status).toBe(200)
@@ -64,7 +64,7 @@ test('a demand for digests made at one replica holds at the other at once', asyn
   expect(code(await through(two, 'demanding', key, 'PUT', secret))).toBe('invalid_signature')
 })
 
-test('a demand for digests dropped at one replica is dropped at the other at once', async () => {
+test('drops the requirement of digests at all replicas immediately', async () => {
   const key = await createProject(one.url, 'relenting', { requireContentDigest: true })
   const secret = { key: 'A', value: '1', env: 'production' }
   expect(code(await through(two, 'relenting', key, 'PUT', secret))).toBe('invalid_signature')
@@ -72,7 +72,7 @@ test('a demand for digests dropped at one replica is dropped at the other at onc
   expect(code(await through(two, 'relenting', key, 'PUT', secret))).toBe(200)
 })
 
-test('a caller refused after being checked again is a failure like any other', async () => {
+test('counts a caller who is refused after a confirmation', async () => {
   const strict = await one.replica({ SIGNATURE_FAILURE_LIMIT: '1' })
   const key = await createProject(one.url, 'hidden')
   const put = () => through(strict, 'hidden', key, 'PUT', { key: 'A', value: '1', env: 'production' })
@@ -92,7 +92,7 @@ test('a caller refused after being checked again is a failure like any other', a
   }
 })
 
-test('reads racing the deletion of their project get everything or nothing', async () => {
+test('fetches all or nothing while the project is deleted', async () => {
   for (let round = 0; round < 5; round++) {
     const name = `read-${String(round)}`
     const key = await createProject(one.url, name)
@@ -109,7 +109,7 @@ test('reads racing the deletion of their project get everything or nothing', asy
   }
 })
 
-test('a project that signs at the wrong replica name is refused there', async () => {
+test('refuses a signature for the name of another replica', async () => {
   const key = await createProject(one.url, 'direct')
   const headers = await signHeaders({ project: 'direct', key, method: 'GET', url: `${two.url}/v1/secrets` })
   expect((await send(`${one.url}/v1/secrets`, { headers })).status).toBe(401)

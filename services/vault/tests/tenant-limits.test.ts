@@ -17,7 +17,7 @@ afterAll(() => vault.stop())
 const put = (project: string, key: Key, name: string, value: string, env = 'production'): Promise<Answer> =>
   signedSend({ project, key, method: 'PUT', url: `${vault.url}/v1/secrets`, body: { key: name, value, env } })
 
-test('an environment beyond its bytes is 413, whether values or names fill it', async () => {
+test('limits the values and names of an environment', async () => {
   const key = await createProject(vault.url, 'large')
   expect((await put('large', key, 'A', 'x'.repeat(60_000))).status).toBe(200)
   expect(statusAndError(await put('large', key, 'B', 'x'.repeat(60_000)))).toEqual([413, 'payload_too_large'])
@@ -25,7 +25,7 @@ test('an environment beyond its bytes is 413, whether values or names fill it', 
   expect((await put('large', key, 'B', 'x'.repeat(60_000), 'staging')).status).toBe(200)
 })
 
-test('a project has so many environments and no more, and may write to those it has', async () => {
+test('limits the environments of a project', async () => {
   const key = await createProject(vault.url, 'wide')
   expect((await put('wide', key, 'A', '1', 'one')).status).toBe(200)
   expect((await put('wide', key, 'A', '1', 'two')).status).toBe(200)
@@ -33,7 +33,7 @@ test('a project has so many environments and no more, and may write to those it 
   expect((await put('wide', key, 'B', '1', 'two')).status).toBe(200)
 })
 
-test('an environment has so many secrets and no more, and those it has can be written', async () => {
+test('limits the secrets of an environment', async () => {
   const few = await vault.replica({ MAX_SECRETS: '3' })
   const key = await createProject(few.url, 'many')
   const write = (name: string, env = 'production') =>
@@ -53,7 +53,7 @@ test('an environment has so many secrets and no more, and those it has can be wr
   await few.stop()
 })
 
-test('a secret keeps its newest versions', async () => {
+test('keeps the newest versions of a secret', async () => {
   const key = await createProject(vault.url, 'deep')
   for (let n = 1; n <= 5; n++) await put('deep', key, 'A', String(n))
   const [secret] = (await admin(vault.url, 'GET', '/projects/deep/secrets')).body as { id: string }[]
@@ -62,7 +62,7 @@ test('a secret keeps its newest versions', async () => {
   expect((await admin(vault.url, 'POST', `/secrets/${String(secret?.id)}/versions/2/restore`)).status).toBe(404)
 })
 
-test('writes of one project are limited, and those of another are not held up', async () => {
+test('limits the writes of a project without delaying others', async () => {
   const busy = await createProject(vault.url, 'busy')
   const calm = await createProject(vault.url, 'calm')
   const answers = await Promise.all(Array.from({ length: 25 }, (_, i) => put('busy', busy, `K${String(i)}`, 'v')))
@@ -73,7 +73,7 @@ test('writes of one project are limited, and those of another are not held up', 
   expect((await put('calm', calm, 'A', '1')).status).toBe(200)
 })
 
-test('writes of one administrator are limited, and those of another are not held up', async () => {
+test('limits the writes of an administrator without delaying others', async () => {
   await createProject(vault.url, 'administered')
   const tokens: string[] = []
   for (const name of ['Ada', 'Grace']) {

@@ -47,7 +47,7 @@ afterAll(async () => {
 
 const fetchAll = () => signedSend({ project: 'shop', key, method: 'GET', url: `${service.url}/v1/secrets` })
 
-test('60 fetches of 10 MiB that nobody reads take no more than the budget, and nothing from others', async () => {
+test('bounds the memory of 60 unread fetches of 10 MiB', async () => {
   expect(Object.keys((await fetchAll()).body as object)).toHaveLength(SECRETS)
   const { pid } = service.process
   const before = memoryOf(pid)

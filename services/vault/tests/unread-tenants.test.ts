@@ -71,7 +71,7 @@ test.each(['abort', 'read'])(
   },
 )
 
-test('an answer is whole for a client that reads it in drops', async () => {
+test('completes the response of a slow reader', async () => {
   const signed = await signHeaders({ project: 'calm', key: calm, method: 'GET', url })
   const lines = Object.entries({ Host: new URL(url).host, Connection: 'close', ...signed })
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')

@@ -16,7 +16,7 @@ const fetchAs = (project: string, key: Key) => signedSend({ project, key, method
 const put = (project: string, key: Key, name: string) =>
   signedSend({ project, key, method: 'PUT', url: url(), body: { key: name, value: 'v', env: 'production' } })
 
-test('writes of one project that wait for each other leave the connections to the others', async () => {
+test('waiting writes of a project do not occupy all connections', async () => {
   const slow = await createProject(vault.url, 'slow')
   const other = await createProject(vault.url, 'other')
   const holder = await connectSql(vault.database.adminUrl)

@@ -33,9 +33,9 @@ const BEFORE_MESSAGE: Readonly<Partial<Record<VaultErrorCode, string>>> = {
 /** Messages of these codes that tell no more than the code does: the meanings in the vault's error table. */
 const GENERAL_MESSAGES: ReadonlySet<string> = new Set([
   'The body, a parameter or the HTTP message itself is malformed.',
-  'The body is larger than 512 KiB, or the project would store more than its limits allow.',
-  'A stored value does not decrypt; nothing of it is answered.',
-  'Postgres, Redis or the service of the keys is unavailable, too many writes wait, or the project asks for more than it reads; a write may have been carried out.',
+  'The body is larger than 512 KiB, or the project would exceed its storage limits.',
+  'A stored value does not decrypt. No values were returned.',
+  'Postgres, Redis or the key service is unavailable, too many writes are waiting, or the project does not read its responses. A write may have succeeded.',
 ])
 
 /** Codes of the vault's error table. */

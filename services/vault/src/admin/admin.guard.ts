@@ -1,32 +1,38 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Around, Guard } from '@vault-and-tracker/rest'
-import type { Request, Response } from 'express'
-import { forbidden } from '../audit/refusals.ts'
-import { apiError } from '../errors.ts'
+import { clientAddress, type TrustedProxies } from '@vault-and-tracker/service-kit/http/client-address'
+import type { RateLimit } from '@vault-and-tracker/service-kit/http/rate-limit'
+import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
+import { type Administrator, mayUse } from '../access/administrator.ts'
+import { apiError, forbidden } from '../errors.ts'
+import { wantedWrite } from '../http/input.ts'
 import type { VaultSurface } from '../http/surface.ts'
-import { wantedWrite } from '../http/wanted-write.ts'
-import { bearerToken, type TokenCheck } from './admin-token.ts'
-import type { SignedInAdministrator } from './administrators.ts'
-import { type Administrator, mayUse } from './permissions.ts'
+import type { Administrators } from './administrators.ts'
 
-/** Finds out which administrator makes a request. A missing token and a wrong one get the same answer. */
+/** Identifies the administrator of a request. A missing and a wrong token get the same answer. */
 export type IdentifyAdministrator = (request: Request, response: Response) => Promise<Administrator>
 
-/** Lets requests with an admin token in: the one of the configuration, or that of a named administrator. */
+/**
+ * Identifies administrators by their token.
+ *
+ * @param deps `tokens` are those of the configuration; `limitFailures` runs around the identification
+ */
 export function createIdentifyAdministrator(deps: {
-  isToken: TokenCheck
-  findByToken: (token: string) => Promise<SignedInAdministrator | undefined>
+  tokens: readonly string[]
+  administrators: Pick<Administrators, 'findByToken'>
   limitFailures: Around
-  addressOf: (request: Request) => string
+  proxies: TrustedProxies
 }): IdentifyAdministrator {
-  const { isToken, findByToken, limitFailures, addressOf } = deps
+  const { tokens, administrators, limitFailures, proxies } = deps
+  const isConfigured = createTokenCheck(tokens)
 
   async function identify(request: Request, response: Response): Promise<Administrator | undefined> {
-    const address = addressOf(request)
+    const address = clientAddress(request, proxies)
     const token = bearerToken(request.headers.authorization)
     if (token === undefined) return undefined
     const known = { kind: 'administrator', address, wanted: wantedWrite(response) } as const
-    if (isToken(token)) return { ...known, actor: 'administrator', role: 'holder', projects: null, unbound: [] }
-    const named = await findByToken(token)
+    if (isConfigured(token)) return { ...known, actor: 'administrator', role: 'holder', projects: null, unbound: [] }
+    const named = await administrators.findByToken(token)
     if (named === undefined) return undefined
     const { id, role, bound: projects, unbound } = named
     return { ...known, actor: `administrator:${id}`, role, projects, unbound }
@@ -48,18 +54,55 @@ export function createIdentifyAdministrator(deps: {
  */
 export function createAdministratorGuard(
   identify: IdentifyAdministrator,
-  limitWrite: (actor: string, request: Request, response: Response) => Promise<void>,
+  limitWrite: RateLimit,
 ): Guard<VaultSurface, Administrator> {
   return async ({ method, path, params }, request, response) => {
     const administrator = await identify(request, response)
-    // A malformed id is one of nothing for every administrator, and nothing is recorded under it.
+    // A malformed id does not exist, whoever asks, and the audit log has no entry for it.
     const isMalformed = params?.safeParse(request.params).success === false
     if (isMalformed && request.method === method) throw apiError('not_found')
     const { id } = request.params
-    const namesProject = path.startsWith('/v1/admin/projects/:id') && !isMalformed
-    const project = namesProject && typeof id === 'string' ? id : undefined
+    const hasProject = path.startsWith('/v1/admin/projects/:id') && !isMalformed
+    const project = hasProject && typeof id === 'string' ? id : undefined
     if (!mayUse(administrator, { method, path, project })) throw forbidden(administrator.actor, project ?? '')
     if (method !== 'GET') await limitWrite(administrator.actor, request, response)
     return administrator
+  }
+}
+
+/** Below the prefix of administrators, unknown paths are 404 for administrators and 401 for everyone else. */
+export function administratorsOnly(identify: IdentifyAdministrator): RequestHandler {
+  return async (request, response, next) => {
+    await identify(request, response)
+    next()
+  }
+}
+
+/** The same for paths that cannot be decoded, which Express reports as an error. */
+export function administratorsOnlyOnError(identify: IdentifyAdministrator): ErrorRequestHandler {
+  return async (error: unknown, request, response, next) => {
+    const isMalformedPath = error instanceof Error && error.name === 'URIError'
+    if (isMalformedPath) await identify(request, response)
+    next(error)
+  }
+}
+
+/** The token of an `Authorization` header (RFC 6750 section 2.1). */
+export function bearerToken(header: string | undefined): string | undefined {
+  return /^Bearer +([!-~]+)$/i.exec(header ?? '')?.[1]
+}
+
+/**
+ * Compares a token with all accepted ones by their hashes, in constant time, so that the time reveals neither its length
+ * nor how many characters are equal.
+ */
+export function createTokenCheck(accepted: readonly string[]): (presented: string) => boolean {
+  const hash = (text: string) => createHash('sha256').update(text).digest()
+  const hashes = accepted.map(hash)
+  return (presented) => {
+    const presentedHash = hash(presented)
+    let matches = 0
+    for (const known of hashes) matches += Number(timingSafeEqual(known, presentedHash))
+    return matches > 0
   }
 }

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import type { AuditLog } from '../audit/audit-log.ts'
+import { ROLES } from '../access/administrator.ts'
+import { PROJECT_NAME } from '../access/names.ts'
+import type { AuditLog } from '../audit/audit.ts'
 import { idParams, OK, ok, time, uuid } from '../http/fields.ts'
-import { endpoints } from '../http/surface.ts'
-import { PROJECT_NAME } from '../projects/projects.ts'
+import { adminEndpoint, endpoints } from '../http/surface.ts'
 import type { Administrators } from './administrators.ts'
-import { ROLES } from './permissions.ts'
 
 const name = z
   .string()
@@ -17,23 +17,22 @@ const administrator = z
     id: uuid,
     name: z.string(),
     role: z.enum(ROLES),
-    projects: z.array(z.string()).nullable().meta({ description: 'null for all' }),
+    projects: z.array(z.string()).nullable().meta({ description: 'null for all projects.' }),
     createdAt: time,
     expiresAt: time.nullable(),
   })
-  .meta({ id: 'Administrator', description: 'A named administrator; an auditor only reads' })
+  .meta({ id: 'Administrator', description: 'A named administrator. Auditors can only read.' })
 
 const endpoint = endpoints<{ administrators: Administrators; audit: AuditLog }>()
-const admin = { tag: 'administration', access: 'admin', limit: 'none' } as const
 
-/** What the holder of ADMIN_TOKEN does with named administrators. */
+/** Named administrators, managed by the holder of ADMIN_TOKEN. */
 export const administratorEndpoints = [
   endpoint({
-    ...admin,
+    ...adminEndpoint,
     method: 'GET',
     path: '/v1/admin/administrators',
     operationId: 'listAdministrators',
-    summary: 'The named administrators, without their tokens',
+    summary: 'List named administrators, without their tokens',
     answer: z.array(administrator),
     handle: async ({ caller }, { administrators, audit }) => {
       const listed = await administrators.list()
@@ -49,11 +48,11 @@ export const administratorEndpoints = [
     },
   }),
   endpoint({
-    ...admin,
+    ...adminEndpoint,
     method: 'POST',
     path: '/v1/admin/administrators',
     operationId: 'addAdministrator',
-    summary: 'Add an administrator; their token is in this response only',
+    summary: 'Add an administrator. The token is returned once and not stored.',
     body: z.strictObject({
       name,
       role: z.enum(ROLES),
@@ -72,11 +71,11 @@ export const administratorEndpoints = [
     }),
   }),
   endpoint({
-    ...admin,
+    ...adminEndpoint,
     method: 'DELETE',
     path: '/v1/admin/administrators/:id',
     operationId: 'removeAdministrator',
-    summary: 'End the token of an administrator at once',
+    summary: 'Revoke the token of an administrator immediately',
     params: idParams,
     answer: ok,
     errors: ['not_found'],

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
-import { findAdministrator, readAdministrators } from '../db/administrator-rows.store.ts'
-import { insertAuditEntry } from '../db/audit-entries.store.ts'
-import type { Db } from '../db/schema.ts'
-import type { AdministratorProjectRow } from '../keyring/row-codes.ts'
+import { insertAuditEntry } from '../audit/audit.store.ts'
+import type { Db } from '../database.ts'
+import { findAdministrator, readAdministrators } from '../integrity/rows.store.ts'
+import type { AdministratorProjectRow } from '../integrity/rows.ts'
 import type { AdministratorStore } from './administrators.ts'
 
-/** Any number that nothing else in this database uses. */
+/** The advisory lock of creations, unique in this database. */
 const CREATION_LOCK = 7_324_512
 
 const NO_PROJECT = { uid: null, name: '' }
@@ -17,14 +17,14 @@ export function createAdministratorStore(db: Db): AdministratorStore {
 
     findByTokenHash: (tokenHash) => findAdministrator(db, tokenHash),
 
-    create: (administrator, most, entry) =>
+    create: (administrator, max, entry) =>
       db.transaction().execute(async (trx) => {
         await sql`select pg_advisory_xact_lock(${CREATION_LOCK})`.execute(trx)
         const { count } = await trx
           .selectFrom('administrators')
           .select(({ fn }) => fn.countAll<number>().as('count'))
           .executeTakeFirstOrThrow()
-        if (count >= most) return false
+        if (count >= max) return false
         await trx
           .insertInto('administrators')
           .values({
@@ -73,7 +73,7 @@ export function createAdministratorStore(db: Db): AdministratorStore {
     },
 
     bind: async (rows) => {
-      // A list per column: a parameter per value would be too many for Postgres.
+      // One list per column, because Postgres limits the number of parameters.
       const listOf = (column: keyof (typeof rows)[number]) => rows.map((row) => row[column])
       await sql`
         insert into administrator_projects (administrator_id, name, project_uid, code)

@@ -1,41 +1,38 @@
 import { isId } from '@vault-and-tracker/service-kit/core/ids'
 import { z } from 'zod'
-import { requireProject, visibleTo } from '../admin/permissions.ts'
+import { requireAccess, visibleTo } from '../access/administrator.ts'
+import { ENV, PROJECT_NAME, SECRET_KEY } from '../access/names.ts'
 import { time, uuid } from '../http/fields.ts'
-import { endpoints } from '../http/surface.ts'
-import { PROJECT_NAME } from '../projects/projects.ts'
-import { ENV, SECRET_KEY } from '../secrets/secrets.ts'
-import { ACTIONS } from './audit.ts'
-import type { AuditLog } from './audit-log.ts'
+import { adminEndpoint, endpoints } from '../http/surface.ts'
+import { ACTIONS, type AuditLog } from './audit.ts'
 
 const limit = 'must be a whole number from 1 to 1000'
 
 const entry = z
   .strictObject({
     id: uuid,
-    projectId: z.string().meta({ description: 'empty for an entry about no single project' }),
+    projectId: z.string().meta({ description: 'Empty for an entry that is not about a single project.' }),
     action: z.string(),
     env: z.string().nullable(),
     requestedAt: time,
     ip: z.string(),
     actor: z.string().nullable().optional().meta({
-      description: 'key:<fingerprint>, administrator, administrator:<id>, command, or unknown for who was refused',
+      description: 'key:<fingerprint>, administrator, administrator:<id>, command, or unknown for a refused requester.',
     }),
     detail: z.record(z.string(), z.unknown()).nullable().optional(),
   })
   .meta({ id: 'AuditEntry' })
 
 const endpoint = endpoints<{ audit: AuditLog }>()
-const admin = { tag: 'administration', access: 'admin', limit: 'none' } as const
 
-/** The audit log, newest first. */
+/** The audit log. */
 export const auditEndpoints = [
   endpoint({
-    ...admin,
+    ...adminEndpoint,
     method: 'GET',
     path: '/v1/admin/audit',
     operationId: 'listAuditEntries',
-    summary: 'The audit log, newest first: fetches and rotations, or one other action, or all',
+    summary: 'List audit entries, newest first. Without an action, only fetches and rotations.',
     query: z.object({
       projectId: z.string().regex(PROJECT_NAME, 'must be the name of a project').optional(),
       action: z.enum([...ACTIONS, 'all'], `must be all, or one of ${ACTIONS.join(', ')}`).optional(),
@@ -55,10 +52,10 @@ export const auditEndpoints = [
     answer: z.array(entry),
     handle: async ({ query, caller }, { audit }) => {
       const { projectId, action, before, limit, since, actor, env, key } = query
-      if (projectId !== undefined) requireProject(caller, projectId)
+      if (projectId !== undefined) requireAccess(caller, projectId)
       const filters = { actor, env, key, since: since === undefined ? undefined : new Date(since) }
       const entries = await audit.list({ ...visibleTo(caller, projectId), action, filters, before, limit })
-      await audit.noteRead(caller, { what: 'audit', ...(projectId !== undefined && { projectId }) })
+      await audit.noteRead(caller, { what: 'audit', projectId })
       return entries.map(({ requestedAt, address, ...rest }) => ({
         ...rest,
         requestedAt: requestedAt.toISOString(),

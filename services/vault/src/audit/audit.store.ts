@@ -1,8 +1,14 @@
 import { type ExpressionBuilder, sql } from 'kysely'
-import { anyUuid } from '../db/any-uuid.store.ts'
-import { insertAuditEntries } from '../db/audit-entries.store.ts'
-import type { Db, Schema } from '../db/schema.ts'
-import { ACTIONS, type Action, type AuditFilters, type AuditStore, type Detail, LISTED_ACTIONS } from './audit.ts'
+import { anyUuid, type Db, type Schema } from '../database.ts'
+import {
+  ACTIONS,
+  type Action,
+  type AuditQuery,
+  type AuditStore,
+  type Detail,
+  type EntryOfProject,
+  type NewEntry,
+} from './audit.ts'
 
 /** The log in Postgres, with one partition for each month. */
 export function createAuditStore(db: Db): AuditStore {
@@ -10,19 +16,11 @@ export function createAuditStore(db: Db): AuditStore {
     list: async ({ projectIds, projectUids, actions, filters, before, limit }) => {
       const rows = await db
         .selectFrom('audit')
-        .select([
-          'id',
-          'project_id',
-          'action',
-          'env',
-          'requested_at',
-          'actor',
-          'detail',
-          sql<string>`host(ip)`.as('address'),
-        ])
+        .select(['id', 'project_id', 'action', 'env', 'requested_at', 'actor', 'detail'])
+        .select(sql<string>`host(ip)`.as('address'))
         .where((eb) => eb.and(conditionsOf(eb, filters)))
         .where('action', 'in', actions)
-        // An administrator may have no project at all, and `in ()` is no SQL.
+        // Unlike `in`, `any` accepts an empty list, which an administrator without a project has.
         .$if(projectIds !== undefined, (query) =>
           query.where('project_id', '=', sql<string>`any(${[...(projectIds ?? [])]}::text[])`),
         )
@@ -31,7 +29,7 @@ export function createAuditStore(db: Db): AuditStore {
             eb.or([eb('project_uid', 'is', null), eb('project_uid', '=', anyUuid(projectUids ?? []))]),
           ),
         )
-        // The number is the database's: whoever may add entries could choose an id that stays the newest for ever.
+        // Postgres assigns the number. A forged entry could have an id that stays the newest forever.
         .$if(before !== undefined, (query) =>
           query.where('seq', '<', (eb) =>
             eb
@@ -53,16 +51,12 @@ export function createAuditStore(db: Db): AuditStore {
           requestedAt: row.requested_at,
           address: row.address,
           actor: row.actor,
-          ...(LISTED_ACTIONS.includes(action) ? {} : { detail: row.detail as Detail | null }),
+          ...(action === 'fetch' || action === 'rotate' ? {} : { detail: row.detail as Detail | null }),
         }
       })
     },
 
-    append: (entries) =>
-      insertAuditEntries(
-        db,
-        entries.map(({ entry, projectId }) => ({ entry, project: { uid: null, name: projectId } })),
-      ),
+    append: (entries) => insertAuditEntries(db, entries),
 
     ensurePartitions: async () => {
       await sql`select audit_ensure_partitions()`.execute(db)
@@ -70,28 +64,49 @@ export function createAuditStore(db: Db): AuditStore {
   }
 }
 
-/** The first id of a day earlier spares older partitions: an id has the time of its process, an entry that of its request. */
-function conditionsOf(eb: ExpressionBuilder<Schema, 'audit'>, { actor, env, key, since }: AuditFilters) {
+/** Inserts an entry in the transaction of the change it records. */
+export async function insertAuditEntry(trx: Db, entry: NewEntry, project: EntryOfProject['project']): Promise<void> {
+  await insertAuditEntries(trx, [{ entry, project }])
+}
+
+/** Inserts several entries in one statement. */
+export async function insertAuditEntries(trx: Db, entries: readonly EntryOfProject[]): Promise<void> {
+  const rows = entries.map(({ entry, project }) => ({
+    id: entry.id,
+    project_uid: project.uid,
+    project_id: project.name,
+    action: entry.action,
+    env: entry.env,
+    requested_at: entry.requestedAt,
+    ip: entry.address,
+    actor: entry.actor,
+    detail: entry.detail === null ? null : JSON.stringify(entry.detail),
+  }))
+  await trx.insertInto('audit').values(rows).execute()
+}
+
+/** The lowest id of a day earlier excludes older partitions; an id has the time of the process, an entry that of its request. */
+function conditionsOf(eb: ExpressionBuilder<Schema, 'audit'>, { actor, env, key, since }: AuditQuery['filters']) {
   return [
     ...(actor === undefined ? [] : [eb('actor', '=', actor)]),
     ...(env === undefined ? [] : [eb('env', '=', env)]),
     ...(key === undefined ? [] : [eb(sql<string>`detail->>'key'`, '=', key)]),
     ...(since === undefined
       ? []
-      : [eb('requested_at', '>=', since), eb('id', '>=', firstIdOf(since.getTime() - DAY_MS))]),
+      : [eb('requested_at', '>=', since), eb('id', '>=', lowestId(since.getTime() - DAY_MS))]),
   ]
 }
 
 const DAY_MS = 86_400_000
 
-/** A UUIDv7 begins with its time. */
-function firstIdOf(ms: number): string {
+/** The lowest UUIDv7 of a time (RFC 9562 section 5.7). */
+export function lowestId(ms: number): string {
   const time = Math.max(0, ms).toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`
 }
 
 function toAction(text: string): Action {
   const action = ACTIONS.find((known) => known === text)
-  if (action === undefined) throw new Error(`the audit log holds the unknown action ${text}`)
+  if (action === undefined) throw new Error(`the audit log contains the unknown action ${text}`)
   return action
 }

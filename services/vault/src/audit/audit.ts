@@ -1,7 +1,7 @@
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { newId } from '@vault-and-tracker/service-kit/core/ids'
 
-/** The recorded actions. A listing without `action=` shows the first two. */
+/** The recorded actions. */
 export const ACTIONS = [
   'fetch',
   'rotate',
@@ -20,26 +20,24 @@ export const ACTIONS = [
   'read',
   'refused',
 ] as const
-
-/** One of the recorded actions. */
 export type Action = (typeof ACTIONS)[number]
 
-/** The actions of a listing without `action=`. */
-export const LISTED_ACTIONS: readonly Action[] = ['fetch', 'rotate']
+/** The actions of a listing without `action=`, whose entries have the members of the specification and no others. */
+const DEFAULT_ACTIONS: readonly Action[] = ['fetch', 'rotate']
 
-/** Names and numbers that describe an action; never a value of a secret and never a private key. */
+/** Names and numbers that describe an action; never the value of a secret or a private key. */
 export type Detail = Readonly<Record<string, string | number | boolean | null>>
 
 /**
- * Who acted, and from where: `key:` and the fingerprint of a project's key, `administrator` for the holder of ADMIN_TOKEN
- * and with `:` and an id for a named one, `command`, or `unknown` for whoever was refused.
+ * Who acted, and from where: `key:<fingerprint>` for a project, `administrator` for the holder of ADMIN_TOKEN,
+ * `administrator:<id>` for a named one, `command`, or `unknown` for a refused requester.
  */
 export type By = { readonly actor: string; readonly address: string }
 
-/** An operator's command on the machine itself. Every entry has an address. */
+/** An operator's command on this machine. */
 export const BY_COMMAND: By = { actor: 'command', address: '127.0.0.1' }
 
-/** An entry to insert in the same transaction as the change that it records. */
+/** An entry, to insert in the transaction of the change it records. */
 export type NewEntry = {
   readonly id: string
   readonly action: Action
@@ -50,7 +48,22 @@ export type NewEntry = {
   readonly detail: Detail | null
 }
 
-/** An entry in a listing. Entries of `fetch` and `rotate` have no `detail`. */
+/** The project of an entry: `uid` is null if only its name is known, and the name is empty for an entry without one. */
+export type EntryOfProject = {
+  readonly entry: NewEntry
+  readonly project: { readonly uid: string | null; readonly name: string }
+}
+
+/** Returns a new entry with the current time. */
+export function newEntry(
+  clock: Clock,
+  { action, by, env = null, detail = null }: { action: Action; by: By; env?: string | null; detail?: Detail | null },
+): NewEntry {
+  const { actor, address } = by
+  return { id: newId(), action, env, requestedAt: new Date(clock.now()), address, actor, detail }
+}
+
+/** An entry in a listing. */
 export type ListedEntry = {
   readonly id: string
   readonly projectId: string
@@ -58,58 +71,79 @@ export type ListedEntry = {
   readonly env: string | null
   readonly requestedAt: Date
   readonly address: string
-  /** Not in the listing without `action=`. Null in entries of releases that did not record it. */
+  /** Null in entries of releases that did not record it; not part of the listing without `action=`. */
   readonly actor?: string | null
+  /** Entries of `fetch` and `rotate` have none. */
   readonly detail?: Detail | null
 }
 
-/** What narrows a listing, each where it is given. */
-export type AuditFilters = {
-  readonly actor?: string | undefined
-  readonly env?: string | undefined
-  /** The key of the secret that an entry is about. */
-  readonly key?: string | undefined
-  /** Only entries of this time and later. */
-  readonly since?: Date | undefined
+/** Whose entries are listed; undefined for all. */
+export type VisibleProjects = {
+  readonly projectIds: readonly string[] | undefined
+  /** Of several projects with the same name only these, and entries without the uid of a project. */
+  readonly projectUids?: readonly string[] | undefined
 }
 
-/** Which entries to list, newest first. */
-export type AuditQuery = {
-  /** Only entries of these projects. */
-  readonly projectIds: readonly string[] | undefined
-  /** Of several projects of a name only these, and what names no project by its uid. */
-  readonly projectUids?: readonly string[] | undefined
-  readonly actions: readonly Action[]
-  readonly filters: AuditFilters
-  /** Only entries older than the one with this id. */
+/** The entries to list, newest first. */
+export type AuditQuery = VisibleProjects & {
+  readonly filters: {
+    readonly actor?: string | undefined
+    readonly env?: string | undefined
+    /** The key of the secret. */
+    readonly key?: string | undefined
+    readonly since?: Date | undefined
+  }
+  /** The id of an entry: only older ones are listed. */
   readonly before: string | undefined
   readonly limit: number
 }
 
-/** An entry with the project that it is about; the empty text where it is about none. */
-export type AppendedEntry = { readonly entry: NewEntry; readonly projectId: string }
-
-/** The log. Other stores write it too: each inserts an entry in the same transaction as the change it records. */
+/** The log. Other stores write to it too, in the transactions of the changes they record. */
 export type AuditStore = {
-  list(query: AuditQuery): Promise<readonly ListedEntry[]>
-  /** Inserts entries about requests that change nothing, all or none of them. */
-  append(entries: readonly AppendedEntry[]): Promise<void>
+  list(query: AuditQuery & { readonly actions: readonly Action[] }): Promise<readonly ListedEntry[]>
+  /** Inserts all entries or none. */
+  append(entries: readonly EntryOfProject[]): Promise<void>
   /** Creates the partitions of this month and the next three. */
   ensurePartitions(): Promise<void>
 }
 
-/** A new entry with the current time. */
-export function newEntry(
-  clock: Clock,
-  entry: { action: Action; by: By; env?: string | null; detail?: Detail },
-): NewEntry {
+/** What an administrator read. */
+type Read = {
+  readonly what:
+    | 'projects'
+    | 'keys'
+    | 'secrets'
+    | 'versions'
+    | 'audit'
+    | 'administrators'
+    | 'overview'
+    | 'activity'
+    | 'verification'
+  /** Undefined for a list of several projects. */
+  readonly projectId?: string | undefined
+  readonly env?: string | undefined
+}
+
+/** The audit log as administrators use it. */
+export type AuditLog = ReturnType<typeof createAuditLog>
+
+/** Creates the use cases of the audit log. */
+export function createAuditLog(deps: { store: Pick<AuditStore, 'list' | 'append'>; clock: Clock }) {
+  const { store, clock } = deps
   return {
-    id: newId(),
-    action: entry.action,
-    env: entry.env ?? null,
-    requestedAt: new Date(clock.now()),
-    address: entry.by.address,
-    actor: entry.by.actor,
-    detail: entry.detail ?? null,
+    /** Records that an administrator read something; the answer waits for it. */
+    noteRead: (by: By, { what, projectId = '', env }: Read): Promise<void> => {
+      const entry = newEntry(clock, { action: 'read', by, env: env ?? null, detail: { what } })
+      return store.append([{ entry, project: { uid: null, name: projectId } }])
+    },
+
+    /** Lists entries, newest first. Without an action, only the fetches and rotations. */
+    list: async (query: AuditQuery & { action: Action | 'all' | undefined }): Promise<readonly ListedEntry[]> => {
+      const { action, ...rest } = query
+      if (action === 'all') return store.list({ ...rest, actions: ACTIONS })
+      if (action !== undefined) return store.list({ ...rest, actions: [action] })
+      const entries = await store.list({ ...rest, actions: DEFAULT_ACTIONS })
+      return entries.map(({ actor: _actor, detail: _detail, ...entry }) => entry)
+    },
   }
 }

@@ -1,9 +1,9 @@
 import { beforeEach, expect, test } from '@jest/globals'
-import type { AppendedEntry } from './audit.ts'
+import type { EntryOfProject } from './audit.ts'
 import { createRefusals, type Refusals } from './refusals.ts'
 
 const clock = { time: 0, now: () => clock.time }
-let written: AppendedEntry[][]
+let written: EntryOfProject[][]
 let fail: boolean
 let refusals: Refusals
 
@@ -30,7 +30,7 @@ const note = (address: string, code = 'invalid_signature', actor = 'unknown') =>
   refusals.note({ address, actor, projectId: '', code })
 const entries = () => written.flat().map(({ entry: { address, actor, detail } }) => ({ address, actor, ...detail }))
 
-test('refusals of one address and minute are one entry, with their number by code, once the minute has ended', async () => {
+test('writes one entry per address and minute with counts by code, once the minute has ended', async () => {
   for (let i = 0; i < 5; i++) note('192.0.2.1')
   note('192.0.2.1', 'replayed_nonce')
   note('192.0.2.2')
@@ -51,14 +51,14 @@ test('refusals of one address and minute are one entry, with their number by cod
   expect(entries()).toHaveLength(4)
 })
 
-test('more addresses than a minute has room for share one entry, and none is lost', async () => {
+test('counts the addresses beyond the limit of a minute in one entry', async () => {
   for (let i = 0; i < 5_000; i++) note(`2001:db8:${i.toString(16)}::`)
   await refusals.writeAll()
   expect(entries()).toHaveLength(1_001)
   expect(entries().at(-1)).toMatchObject({ address: '0.0.0.0', invalid_signature: 4_000 })
 })
 
-test('what could not be written is written later, for ten minutes of many addresses at most', async () => {
+test('writes failed entries later, up to a limit', async () => {
   note('192.0.2.1')
   clock.time += 60_000
   fail = true

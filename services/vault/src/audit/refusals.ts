@@ -1,69 +1,41 @@
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
-import type { ApiError } from '@vault-and-tracker/service-kit/core/errors'
-import { apiError, ERRORS, type ErrorCode, isApiError } from '../errors.ts'
-import { type AppendedEntry, type AuditStore, newEntry } from './audit.ts'
+import { ERRORS, isApiError, refusedCaller } from '../errors.ts'
+import { type AuditStore, type EntryOfProject, newEntry } from './audit.ts'
 
-/** A request that was refused. */
-export type Refusal = {
+/** A refused request. */
+type Refusal = {
   readonly address: string
-  /** Who was refused; `unknown` where nobody was authenticated. */
+  /** `unknown` if the requester was not authenticated. */
   readonly actor: string
-  /** The project of the key that was refused, else the empty text. */
+  /** The project of the refused key, otherwise empty. */
   readonly projectId: string
-  /** The code that the request was answered with. */
   readonly code: string
 }
 
-/** The cause of an error for a caller who is known and may not do what they asked for. */
-class ForbiddenCaller extends Error {
-  override readonly name = 'ForbiddenCaller'
-  readonly actor: string
-  readonly projectId: string
-
-  constructor(actor: string, projectId: string) {
-    super(`${actor} may not do this`)
-    this.actor = actor
-    this.projectId = projectId
-  }
-}
-
-/** The error for a caller who may not do what they asked for; it tells the audit log who that was. */
-export function forbidden(actor: string, projectId: string): ApiError<ErrorCode> {
-  return apiError('forbidden', undefined, { cause: new ForbiddenCaller(actor, projectId) })
-}
-
-/** What is refused before anybody knows who asks: signatures, tokens, and addresses that ask too often. */
+/** Refusals of requesters who were not identified: signatures, tokens, wrong hosts and addresses over a limit. */
 const STATUSES: readonly number[] = [401, 421, 429]
 
-/** Whom an error refuses, and with which code; undefined for one that refuses nobody. */
-export function refusalOf(error: unknown): Omit<Refusal, 'address'> | undefined {
-  if (!isApiError(error)) return undefined
-  const { code, cause } = error
-  if (cause instanceof ForbiddenCaller) return { code, actor: cause.actor, projectId: cause.projectId }
-  return STATUSES.includes(ERRORS[code].status) ? { code, actor: 'unknown', projectId: '' } : undefined
-}
-
-/** Gathers refusals, and writes them. */
+/** Records refused requests in the audit log. */
 export type Refusals = ReturnType<typeof createRefusals>
 
 const MINUTE_MS = 60_000
 
-/** More callers than this in one minute, and the others are gathered in one entry. */
-const MOST_OF_A_MINUTE = 1_000
+/** Further requesters of the same minute share one entry. */
+const MAX_PER_MINUTE = 1_000
 
-/** While Postgres is unavailable, those of ten minutes are kept. */
-const MOST_OF_ALL = 10_000
+/** Enough for ten minutes without Postgres. */
+const MAX_ENTRIES = 10_000
 
 /** A statement takes 65,535 parameters; an entry has nine. */
-const MOST_AT_ONCE = 500
+const MAX_PER_STATEMENT = 500
 
-/** Ended minutes are written every ten seconds: later than this, something is wrong. */
+/** Entries are written every ten seconds once their minute has ended; a longer delay is a fault. */
 const LATE_MS = 120_000
 
-/** The address and the actor of the entry for all others. */
+/** Stands for all further requesters. */
 const OTHERS = { address: '0.0.0.0', actor: 'unknown', projectId: '' }
 
-type Gathered = {
+type Counted = {
   readonly who: Omit<Refusal, 'code'>
   readonly minute: number
   readonly since: number
@@ -72,49 +44,45 @@ type Gathered = {
 }
 
 /**
- * Gathers refused requests in memory, one entry for each address and minute with the number of refusals by code: a
- * flood of them makes few rows. A kill loses what was gathered in the last minute.
+ * Counts refused requests in memory, with one entry per address and minute, so that a flood of them writes few rows. A
+ * killed process loses what it counted in the last minute.
  */
 export function createRefusals(deps: {
   store: Pick<AuditStore, 'append'>
   clock: Clock
-  /** The address under which those of one subscriber are counted. */
+  /** The address that the requests of one subscriber are counted under. */
   addressKey: (address: string) => string
-  /** Whether the store refused a value, as it will every time. */
+  /** Whether the store refused a value, which it will do again. */
   isRefusedValue: (error: unknown) => boolean
-  /** Called for each entry that is left out because the store refuses it. */
+  /** Called for each entry that is dropped because the store refuses it. */
   onDropped: (error: unknown) => void
 }) {
   const { store, clock, addressKey, isRefusedValue, onDropped } = deps
-  const gathered = new Map<string, Gathered>()
-  let current = { minute: 0, callers: 0 }
+  const counted = new Map<string, Counted>()
+  let current = { minute: 0, requesters: 0 }
 
-  /** The entry of a caller in this minute, or that of all others when it has too many callers. */
-  function entryOf(who: Omit<Refusal, 'code'>, now: number): Gathered {
+  function entryOf(who: Omit<Refusal, 'code'>, now: number): Counted {
     const minute = Math.floor(now / MINUTE_MS)
-    if (current.minute !== minute) current = { minute, callers: 0 }
+    if (current.minute !== minute) current = { minute, requesters: 0 }
     const key = `${String(minute)} ${who.address} ${who.actor} ${who.projectId}`
-    const known = gathered.get(key)
+    const known = counted.get(key)
     if (known !== undefined) return known
-    const isFull = current.callers >= MOST_OF_A_MINUTE || gathered.size >= MOST_OF_ALL
+    const isFull = current.requesters >= MAX_PER_MINUTE || counted.size >= MAX_ENTRIES
     if (isFull && who !== OTHERS) return entryOf(OTHERS, now)
-    current.callers += 1
-    const made: Gathered = { who, minute, since: now, last: now, counts: new Map() }
-    gathered.set(key, made)
-    return made
+    current.requesters += 1
+    const added: Counted = { who, minute, since: now, last: now, counts: new Map() }
+    counted.set(key, added)
+    return added
   }
 
-  function toEntry({ who, since, last, counts }: Gathered): AppendedEntry {
-    const entry = newEntry(clock, {
-      action: 'refused',
-      by: who,
-      detail: { since: new Date(since).toISOString(), ...Object.fromEntries(counts) },
-    })
-    return { entry: { ...entry, requestedAt: new Date(last) }, projectId: who.projectId }
+  function toEntry({ who, since, last, counts }: Counted): EntryOfProject {
+    const detail = { since: new Date(since).toISOString(), ...Object.fromEntries(counts) }
+    const entry = newEntry(clock, { action: 'refused', by: who, detail })
+    return { entry: { ...entry, requestedAt: new Date(last) }, project: { uid: null, name: who.projectId } }
   }
 
-  /** Stores entries and removes them from `left`. Halves what is refused until only the refused entries are left out. */
-  async function append(entries: readonly (readonly [string, Gathered])[], left: Map<string, Gathered>): Promise<void> {
+  /** Writes entries and removes them from `left`. Halves the statement until it finds an entry that the store refuses. */
+  async function append(entries: readonly (readonly [string, Counted])[], left: Map<string, Counted>): Promise<void> {
     try {
       await store.append(entries.map(([, each]) => toEntry(each)))
     } catch (error) {
@@ -130,33 +98,44 @@ export function createRefusals(deps: {
     for (const [key] of entries) left.delete(key)
   }
 
-  /** Writes what `isDue` chooses; what could not be written stays. */
+  /** Writes the minutes that `isDue` selects. What could not be written is kept. */
   async function write(isDue: (minute: number) => boolean): Promise<void> {
-    const due = [...gathered].filter(([, { minute }]) => isDue(minute))
-    // What is refused meanwhile is gathered anew; where this fails, the entry of the same minute gives way to this one.
-    for (const [key] of due) gathered.delete(key)
+    const due = [...counted].filter(([, { minute }]) => isDue(minute))
+    // New refusals are counted separately meanwhile; if this fails, they give way to the earlier ones of their minute.
+    for (const [key] of due) counted.delete(key)
     const left = new Map(due)
     try {
-      for (let i = 0; i < due.length; i += MOST_AT_ONCE) await append(due.slice(i, i + MOST_AT_ONCE), left)
+      for (let i = 0; i < due.length; i += MAX_PER_STATEMENT) await append(due.slice(i, i + MAX_PER_STATEMENT), left)
     } catch (error) {
-      for (const [key, each] of left) gathered.set(key, each)
+      for (const [key, each] of left) counted.set(key, each)
       throw error
     }
   }
 
-  /** For how long the oldest minute that has ended could not be written, in milliseconds. */
+  /** For how long the oldest ended minute could not be written, in milliseconds. */
   function delayMs(): number {
-    const oldest = Math.min(...[...gathered.values()].map(({ minute }) => minute))
+    const oldest = Math.min(...[...counted.values()].map(({ minute }) => minute))
     return oldest === Infinity ? 0 : Math.max(0, clock.now() - (oldest + 1) * MINUTE_MS)
   }
 
+  /** Counts a refused request. */
+  function note({ code, address, actor, projectId }: Refusal): void {
+    const now = clock.now()
+    const entry = entryOf({ address: addressKey(address), actor, projectId }, now)
+    entry.counts.set(code, (entry.counts.get(code) ?? 0) + 1)
+    entry.last = now
+  }
+
   return {
-    /** Counts a refused request. */
-    note: ({ code, address, ...who }: Refusal): void => {
-      const now = clock.now()
-      const entry = entryOf({ ...who, address: addressKey(address) }, now)
-      entry.counts.set(code, (entry.counts.get(code) ?? 0) + 1)
-      entry.last = now
+    note,
+
+    /** Counts the request of an error if the error refuses it. */
+    noteError: (error: unknown, address: string): void => {
+      if (!isApiError(error)) return
+      const caller = refusedCaller(error)
+      if (caller !== undefined) note({ code: error.code, address, ...caller })
+      else if (STATUSES.includes(ERRORS[error.code].status))
+        note({ code: error.code, address, actor: 'unknown', projectId: '' })
     },
 
     /** Writes the minutes that have ended. */
@@ -165,12 +144,12 @@ export function createRefusals(deps: {
       return write((each) => each !== minute)
     },
 
-    /** Writes everything, at the stop. */
+    /** Writes everything, when the service stops. */
     writeAll: (): Promise<void> => write(() => true),
 
     delayMs,
 
-    /** @throws Error when refused requests could not be written for minutes */
+    /** @throws Error if refused requests could not be written for two minutes */
     check: (): Promise<void> =>
       delayMs() < LATE_MS ? Promise.resolve() : Promise.reject(new Error('refused requests cannot be written')),
   }

@@ -10,22 +10,22 @@ import {
 } from '@vault-and-tracker/service-kit/lifecycle/command'
 import { type CommandDatabase, withDatabase } from '@vault-and-tracker/service-kit/postgres/pool'
 import { z } from 'zod'
-import { createRetentionStore } from '../audit/retention.store.ts'
-import { pruneAudit } from '../audit/retention.ts'
-import { createVerificationStore } from '../audit/seals.store.ts'
-import { verifyAudit } from '../audit/verification.ts'
 import { readCommandConfig, readKeyringConfig } from '../config.ts'
 import { openKeyring } from '../context/keyring.ts'
-import type { Db } from '../db/schema.ts'
+import type { Db } from '../database.ts'
+import { createVerificationStore } from '../integrity/chain.store.ts'
+import { createRetentionStore } from '../integrity/retention.store.ts'
+import { pruneAudit } from '../integrity/retention.ts'
+import { verifyAudit } from '../integrity/verification.ts'
 import { createChainKeys } from '../keyring/chain-keys.ts'
 import { createChainKeyStore } from '../keyring/keyring.store.ts'
 
-/** Verification reads the whole log, and a month has many rows to count. */
+/** Long, because verification reads the whole log. */
 const STATEMENT_TIMEOUT_MS = 600_000
 
 const seal = z
   .string()
-  .regex(/^[1-9][0-9]{0,14}:[0-9a-f]{64}$/, 'takes a seal and its code, like 12:9f86…')
+  .regex(/^[1-9][0-9]{0,14}:[0-9a-f]{64}$/, 'must be a seal and its code, such as 12:9f86…')
   .transform((text) => {
     const [sealNo, code = ''] = text.split(':')
     return { sealNo: Number(sealNo), code }
@@ -54,7 +54,7 @@ const prune = defineAction({
       'YYYY-MM',
       z
         .string()
-        .regex(/^\d{4}-(0[1-9]|1[0-2])$/, 'takes a month, like 2027-01')
+        .regex(/^\d{4}-(0[1-9]|1[0-2])$/, 'must be a month, such as 2027-01')
         .describe('First month to keep'),
     ),
     'include-current': flag().describe('Also delete the current month, if it is earlier'),
@@ -77,7 +77,7 @@ function databaseOf(url: string, level: string, destination: Terminal['stderr'])
   return { url, name: 'audit', level, destination, statementTimeoutMs: STATEMENT_TIMEOUT_MS }
 }
 
-/** Verifies and prunes the audit log. Status 1 means a broken chain only, so that a job can tell it from a failure. */
+/** Verifies and prunes the audit log. Status 1 means a broken chain, so that jobs can distinguish it from a failure. */
 export const auditCommand: Command = {
   name: 'audit',
   actions: { verify, prune },

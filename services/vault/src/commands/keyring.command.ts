@@ -13,7 +13,7 @@ import { type CommandDatabase, withDatabase } from '@vault-and-tracker/service-k
 import { z } from 'zod'
 import { readCommandConfig, readCommandConfigWithoutKeyring } from '../config.ts'
 import { openKeyring } from '../context/keyring.ts'
-import type { Db } from '../db/schema.ts'
+import type { Db } from '../database.ts'
 import { createDataKeys } from '../keyring/data-keys.ts'
 import { assertIdIsFree, checkKeyring } from '../keyring/key-check.ts'
 import { createKeyRotationStore } from '../keyring/key-rotation.store.ts'
@@ -23,7 +23,7 @@ import { createDataKeyStore, createKekStore } from '../keyring/keyring.store.ts'
 import { KeyringError } from '../keyring/keyring.ts'
 
 const id = operand('ID', z.string())
-const days = z.string().regex(/^\d{1,5}$/, 'takes a number of days')
+const days = z.string().regex(/^\d{1,5}$/, 'must be a number of days')
 
 const status = defineAction({
   summary: 'List the key-encryption keys and the number of keys that each wraps',
@@ -48,7 +48,7 @@ const add = defineAction({
       )
     }
     const added = addToKeyringFile(file, input.id)
-    // Registers the fingerprint of the new key in the database.
+    // Registers the key's fingerprint in the database.
     await withRotation(terminal, () => Promise.resolve())
     print(terminal, { id: input.id, added })
   },
@@ -94,13 +94,11 @@ const retire = defineAction({
 function keyringFile({ env }: Terminal): string {
   const { keyringFile: file } = readCommandConfigWithoutKeyring(env)
   if (file === undefined)
-    throw new KeyringError([
-      'VAULT_KEYRING_FILE is not set: the keyring is in VAULT_KEYRING, which commands cannot change',
-    ])
+    throw new KeyringError(['VAULT_KEYRING_FILE is not set; commands cannot change the keyring in VAULT_KEYRING'])
   return file
 }
 
-/** Runs work after the keyring was checked against the database, as the service does when it starts. */
+/** Checks the keyring against the database, as the service does when it starts, and runs work. */
 function withRotation<T>(terminal: Terminal, work: (rotation: KeyRotation, db: Db) => Promise<T>): Promise<T> {
   const { DATABASE_URL: url, LOG_LEVEL: level, ...settings } = readCommandConfig(terminal.env)
   const clock = systemClock

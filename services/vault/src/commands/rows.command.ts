@@ -8,18 +8,17 @@ import {
 } from '@vault-and-tracker/service-kit/lifecycle/command'
 import { withDatabase } from '@vault-and-tracker/service-kit/postgres/pool'
 import { z } from 'zod'
+import { PROJECT_NAME } from '../access/names.ts'
 import { readCommandConfig } from '../config.ts'
 import { openKeyring } from '../context/keyring.ts'
-import type { Db } from '../db/schema.ts'
+import type { Db } from '../database.ts'
+import { createRowStore } from '../integrity/row-verification.store.ts'
+import { createRowVerification, type RowVerification } from '../integrity/row-verification.ts'
+import { createAuthenticRows } from '../integrity/rows.ts'
 import { createChainKeys } from '../keyring/chain-keys.ts'
 import { createDataKeys } from '../keyring/data-keys.ts'
 import { checkKeyring } from '../keyring/key-check.ts'
 import { createChainKeyStore, createDataKeyStore, createKekStore } from '../keyring/keyring.store.ts'
-import { createRowCodes } from '../keyring/row-codes.ts'
-import { createAuthenticProjects } from '../projects/authentic-projects.ts'
-import { PROJECT_NAME } from '../projects/projects.ts'
-import { createRowStore } from '../rows/row-authentication.store.ts'
-import { createRowAuthentication } from '../rows/row-authentication.ts'
 
 const verify = defineAction({
   summary: 'Verify all rows that control access, and decrypt every current value',
@@ -39,7 +38,7 @@ const authenticate = defineAction({
       'NAME',
       z
         .string()
-        .regex(PROJECT_NAME, 'takes the name of a project')
+        .regex(PROJECT_NAME, 'must be the name of a project')
         .optional()
         .describe('Only this project, even if it is authenticated'),
     ),
@@ -53,7 +52,7 @@ const authenticate = defineAction({
 
 function withRows(
   { env, stderr: destination }: Terminal,
-  work: (rows: ReturnType<typeof createRowAuthentication>) => Promise<number>,
+  work: (rows: RowVerification) => Promise<number>,
 ): Promise<number> {
   const { DATABASE_URL: url, LOG_LEVEL: level, ...keys } = readCommandConfig(env)
   const clock = systemClock
@@ -61,10 +60,9 @@ function withRows(
     const keyring = await openKeyring(keys)
     await checkKeyring({ keyring, store: createKekStore(db), clock })
     const chainKeys = createChainKeys({ keyring, store: createChainKeyStore(db), clock })
-    const codes = createRowCodes(await chainKeys.first())
-    const authentic = createAuthenticProjects({ codes, onRefused: () => undefined })
+    const rows = createAuthenticRows(await chainKeys.first(), () => undefined)
     const dataKeys = createDataKeys({ keyring, store: createDataKeyStore(db), clock })
-    return work(createRowAuthentication({ store: createRowStore(db), authentic, codes, dataKeys, clock }))
+    return work(createRowVerification({ store: createRowStore(db), rows, dataKeys, clock }))
   })
 }
 
@@ -72,7 +70,7 @@ function print({ stdout }: Terminal, result: object): void {
   stdout.write(`${JSON.stringify(result, undefined, 2)}\n`)
 }
 
-/** Verifies and authenticates the rows that control access. Status 1 means rows that are not authentic only. */
+/** Verifies and authenticates the rows that control access. Status 1 means rows that are not authentic. */
 export const rowsCommand: Command = {
   name: 'rows',
   actions: { verify, authenticate },

@@ -21,33 +21,32 @@ import { closeRedis, connectRedis, warnOfEviction } from '@vault-and-tracker/ser
 import type { Redis } from 'ioredis'
 import type { Pool } from 'pg'
 import type { Config } from '../config.ts'
-import type { Db, Schema } from '../db/schema.ts'
+import type { Db, Schema } from '../database.ts'
 import { checkWrites, createDiskCheck } from '../db/write-check.store.ts'
+import { createNonces } from '../integrity/nonces.redis.ts'
+import { createNonceRecord } from '../integrity/nonces.store.ts'
+import type { Nonces } from '../integrity/nonces.ts'
+import { type AuthenticRows, createAuthenticRows, type OnRefused } from '../integrity/rows.ts'
 import { type ChainKeys, createChainKeys } from '../keyring/chain-keys.ts'
 import { assertMatches, checkKeyring } from '../keyring/key-check.ts'
 import { createChainKeyStore, createKekStore } from '../keyring/keyring.store.ts'
 import type { Keyring } from '../keyring/keyring.ts'
-import type { OnRefused } from '../projects/authentic-projects.ts'
-import { createRefusedRowMetrics } from '../projects/projects.metrics.ts'
-import { createMemoryRecord } from '../signed-requests/nonce-memory.store.ts'
-import { createNonceMemory } from '../signed-requests/nonce-memory.ts'
-import { createNonceStore } from '../signed-requests/nonces.redis.ts'
-import type { NonceStore } from '../signed-requests/signed-requests.ts'
 import { openKeyring } from './keyring.ts'
+import { createVaultMetrics, type VaultMetrics } from './vault.metrics.ts'
 
-/** With the two seconds that a frozen Postgres is given in addition, less than the ten that clients wait. */
+/** Together with the two seconds for a frozen Postgres, less than the ten that clients wait. */
 const STATEMENT_MS = 6_000
 
-/** A replica that freezes inside a transaction holds its locks for so long: less than other replicas wait for them. */
+/** How long a frozen replica keeps the locks of its transaction; less than other replicas wait for them. */
 const IDLE_TRANSACTION_MS = 4_000
 
-/** How late a loss of nonces is noticed where no request notices it. */
-const CHECK_MEMORY_EVERY_MS = 1_000
+/** When a loss of nonces is noticed at the latest. */
+const CHECK_NONCES_EVERY_MS = 1_000
 
-/** The longest escape of JSON, `\u0001`, for one byte that is stored. */
+/** The longest JSON escape of a stored byte is `\u0001`. */
 const JSON_BYTES_PER_BYTE = 6
-/** The largest that is read, and one for a request that came early. */
-const ANSWERS_PER_CONNECTION = 2
+/** The response that is being read, and that of a pipelined request. */
+const RESPONSES_PER_CONNECTION = 2
 
 /** What the service starts with. */
 export type Start = {
@@ -57,18 +56,19 @@ export type Start = {
   readonly resources: Resources
 }
 
-/** What every part of the service is joined from. */
+/** What all parts of the service share. */
 export type Connections = Start & {
   /** The key-encryption keys of this process and of a service. */
   readonly keyring: Keyring
-  /** The keys of the audit chain, each unwrapped once. */
   readonly chainKeys: ChainKeys
-  /** For statements that Kysely does not build. */
+  /** For statements without Kysely. */
   readonly pool: Pool
   readonly db: Db
   readonly redis: Redis
-  readonly nonces: NonceStore
-  readonly metrics: Metrics
+  readonly nonces: Nonces
+  readonly rows: AuthenticRows
+  readonly httpMetrics: Metrics
+  readonly metrics: VaultMetrics
   readonly background: Background
   readonly unread: UnreadAnswers
   readonly checks: Checks
@@ -79,7 +79,7 @@ export type Connections = Start & {
 /**
  * Connects to Postgres, checks the keyring against it, and connects to Redis.
  *
- * @throws KeyringError naming the keys that are missing or different; UnavailableError when Redis does not respond
+ * @throws KeyringError listing missing and different keys; UnavailableError if Redis does not respond
  */
 export async function connect(start: Start): Promise<Connections> {
   const { config, logger, clock, resources } = start
@@ -97,20 +97,16 @@ export async function connect(start: Start): Promise<Connections> {
   const redis = await connectRedis({ url: config.REDIS_URL, name: 'vault', logger })
   resources.defer(() => closeRedis(redis))
   await warnOfEviction(redis, logger)
-  const record = createMemoryRecord(db)
-  const nonces = createNonceStore(redis, record.ahead)
-  const memory = createNonceMemory({
-    keeper: nonces,
-    epochs: record,
-    onLoss: () => logger.warn('Redis has lost nonces, or may have; requests that were signed before are refused'),
+  const nonces = createNonces(redis, createNonceRecord(db), {
+    onLoss: () => logger.warn('Redis may have lost nonces; refusing requests signed before the loss'),
   })
-  // What is signed from the end of the start on is accepted: `created` has whole seconds, and is a second after the loss.
-  if ((await memory.open()).lost) await sleep(2_000)
+  // Then requests signed after the start are accepted: `created` is in whole seconds, and has to be after the loss.
+  if ((await nonces.open()).lost) await sleep(2_000)
   const background = createBackground()
   background.add({
-    everyMs: CHECK_MEMORY_EVERY_MS,
-    task: () => memory.check(),
-    onError: (error) => logger.warn({ err: error }, 'could not check the memory of Redis; it is retried'),
+    everyMs: CHECK_NONCES_EVERY_MS,
+    task: () => nonces.check(),
+    onError: (error) => logger.warn({ err: error }, 'checking nonces failed, will retry'),
   })
   const checkDisk = createDiskCheck(db)
   const checks: Checks = {
@@ -118,7 +114,7 @@ export async function connect(start: Start): Promise<Connections> {
       await checkWrites(db)
       await checkDisk()
     },
-    redis: () => memory.check(),
+    redis: () => nonces.check(),
     keyring: async () => {
       assertMatches(keyring, await keks.list())
       await Promise.all(keyring.providers.map((provider) => provider.check()))
@@ -126,17 +122,22 @@ export async function connect(start: Start): Promise<Connections> {
   }
   const unread = createUnreadAnswers({
     ...UNREAD_LIMITS,
-    maxBytesPerConnection: ANSWERS_PER_CONNECTION * JSON_BYTES_PER_BYTE * config.MAX_ENVIRONMENT_BYTES,
+    maxBytesPerConnection: RESPONSES_PER_CONNECTION * JSON_BYTES_PER_BYTE * config.MAX_ENVIRONMENT_BYTES,
   })
-  const metrics = createMetrics()
+  const httpMetrics = createMetrics()
+  const { registry } = httpMetrics
   const version = readVersion(new URL('../../package.json', import.meta.url))
-  createBuildMetrics(metrics.registry, { service: 'vault', version, revision: config.REVISION })
-  createPoolMetrics(metrics.registry, pool, config.DATABASE_POOL_SIZE)
-  createRedisMetrics(metrics.registry, { main: redis })
-  const refusedRows = createRefusedRowMetrics(metrics.registry)
+  createBuildMetrics(registry, { service: 'vault', version, revision: config.REVISION })
+  createPoolMetrics(registry, pool, config.DATABASE_POOL_SIZE)
+  createRedisMetrics(registry, { main: redis })
+  const metrics = createVaultMetrics(registry)
   const onRefused: OnRefused = (table, place) => {
-    refusedRows.refused(table)
-    logger.error({ table, ...place }, 'a stored row was not written by the vault: it is refused')
+    metrics.rowRefused(table)
+    logger.error({ table, ...place }, 'refused a row that the vault did not write')
   }
-  return { ...start, keyring, chainKeys, unread, pool, db, redis, nonces, metrics, background, checks, onRefused }
+  const rows = createAuthenticRows(await chainKeys.first(), onRefused)
+  return {
+    ...{ ...start, keyring, chainKeys, unread, pool, db, redis, nonces, rows, httpMetrics, metrics },
+    ...{ background, checks, onRefused },
+  }
 }

@@ -2,17 +2,17 @@ import { createKeyring, type Keyring } from '../keyring/keyring.ts'
 import { createTransitClient, type TransitSettings } from '../keyring/transit.http.ts'
 import { createTransitKeys } from '../keyring/transit-keys.ts'
 
-/** Which key-encryption keys a process has. */
+/** The key-encryption keys of a process. */
 export type KeyringSettings = {
-  /** The keys of the keyring file or of VAULT_KEYRING; none where there is neither. */
+  /** The keys of the keyring file or VAULT_KEYRING, if any. */
   readonly keyring: Keyring
   readonly transit: (TransitSettings & { readonly wraps: boolean }) | undefined
 }
 
 /**
- * Joins the keys of this process with those of a service, which is asked for them.
+ * Adds the keys of the transit service to those of this process.
  *
- * @throws KeyringError when a key of the service cannot be used; UnavailableError when it does not respond
+ * @throws KeyringError if a key of the service cannot be used; UnavailableError if it does not respond
  */
 export async function openKeyring({ keyring, transit }: KeyringSettings): Promise<Keyring> {
   if (transit === undefined) return keyring

@@ -1,51 +1,45 @@
-import type { IncomingMessage } from 'node:http'
 import { type InputProblem, readQuery, type Serving } from '@vault-and-tracker/rest'
 import { clientAddress } from '@vault-and-tracker/service-kit/http/client-address'
 import { createRateLimit, type RateLimit } from '@vault-and-tracker/service-kit/http/rate-limit'
 import type { ErrorRequestHandler, RequestHandler } from 'express'
 import {
+  bearerToken,
   createAdministratorGuard,
   createIdentifyAdministrator,
   type IdentifyAdministrator,
 } from '../admin/admin.guard.ts'
-import { bearerToken, createTokenCheck } from '../admin/admin-token.ts'
 import type { Administrators } from '../admin/administrators.ts'
-import { noteRefusals } from '../audit/refusals.middleware.ts'
 import type { Refusals } from '../audit/refusals.ts'
 import { apiError, ERRORS, isApiError } from '../errors.ts'
-import { ownAuthoritiesOnly } from '../http/authorities.middleware.ts'
-import { createAuthorities } from '../http/authorities.ts'
+import { ownAuthoritiesOnly } from '../http/authorities.ts'
 import { parseJsonBody, readBody } from '../http/input.ts'
 import type { VaultSurface } from '../http/surface.ts'
-import { createAuthenticationMetrics } from '../limits/authentication.metrics.ts'
-import { type CountedLimit, createFailureGuard } from '../limits/failure-limit.guard.ts'
-import { createFailureLimit } from '../limits/failure-limit.ts'
-import { type Answers, createSignatureGuard, receivedMessage } from '../signed-requests/signed-requests.guard.ts'
+import { createFailureGuard, createFailureLimit, type FailureLimit } from '../limits/failure-limit.guard.ts'
+import { createSignatureGuard, receivedMessage } from '../signed-requests/signed-requests.guard.ts'
 import { claimedProject, type SignedRequests } from '../signed-requests/signed-requests.ts'
 import type { Connections } from './connections.ts'
 
-/** An address is blocked when so many of its projects have as many failures as each may have. */
+/** An address is blocked once this many of its projects have used up their failures. */
 const PROJECTS_PER_ADDRESS = 10
 
-/** The REST surface: how requests are guarded and read. */
+/** How requests of the REST surface are guarded and read. */
 export type Rest = {
   readonly serving: Serving<VaultSurface>
-  /** Lets administrators in, also below paths that name nothing. */
+  /** Also guards unknown paths of administrators. */
   readonly administrator: IdentifyAdministrator
-  /** Comes before everything that a caller may prove. */
+  /** Runs before any authentication. */
   readonly ownAuthoritiesOnly: RequestHandler
-  /** Notes requests that were refused. */
+  /** Records refused requests. */
   readonly noteRefusals: ErrorRequestHandler
 }
 
-/** Joins limits, the admin token and signatures into the guards of the REST surface. */
+/** Creates the guards of the REST surface from limits, admin tokens and signatures. */
 export function createRest(
   { config, logger, clock, redis, metrics, unread }: Connections,
   signedRequests: SignedRequests,
   { refusals, administrators }: { refusals: Refusals; administrators: Administrators },
 ): Rest {
   const { proxies } = config
-  const authentication = createAuthenticationMetrics(metrics.registry)
 
   const rateLimit = (
     name: string,
@@ -57,55 +51,53 @@ export function createRest(
       ...{ name: `vault-${name}`, limit, windowMs, whenRedisIsUnavailable },
       ...{ redis, logger, createError: () => apiError('rate_limited') },
     })
-  const failureLimit = (name: string, limit: number, windowMs: number): CountedLimit => ({
-    limit: createFailureLimit({
-      limit,
-      windowMs,
-      clock,
+  const failureLimit = (name: string, limit: number, windowMs: number): FailureLimit =>
+    createFailureLimit({
+      ...{ limit, windowMs, clock },
+      countShared: rateLimit(name, limit, windowMs),
       onBlocked: (client) => {
         const [address, project] = client.split(' ')
-        logger.warn({ address, project, limit: name }, 'too many failures: address blocked')
+        logger.warn({ address, project, limit: name }, 'address blocked after too many failures')
       },
-    }),
-    countShared: rateLimit(name, limit, windowMs),
-  })
+    })
   const isFailure = (error: unknown): boolean => {
     if (!isApiError(error) || ERRORS[error.code].status !== 401) return false
-    authentication.failed(error.code)
+    metrics.authenticationFailed(error.code)
     return true
   }
 
   const administrator = createIdentifyAdministrator({
-    isToken: createTokenCheck([config.ADMIN_TOKEN, config.ADMIN_TOKEN_PREVIOUS ?? config.ADMIN_TOKEN]),
-    findByToken: administrators.findByToken,
+    tokens: [config.ADMIN_TOKEN, config.ADMIN_TOKEN_PREVIOUS ?? config.ADMIN_TOKEN],
+    administrators,
     limitFailures: createFailureGuard({
       perAddress: failureLimit('admin-failures', config.ADMIN_FAILURE_LIMIT, 300_000),
       proxies,
-      isFailure: (error, request) => isFailure(error) && hasToken(request),
+      // A request without a token is not counted: probes must not block the administrators at their address.
+      isFailure: (error, { headers }) => isFailure(error) && bearerToken(headers.authorization) !== undefined,
     }),
-    addressOf: (request) => clientAddress(request, proxies),
+    proxies,
   })
-  const maxUnread = config.MAX_UNREAD_BYTES === 0 ? Infinity : config.MAX_UNREAD_BYTES
-  const answers: Answers = {
-    hasRoom: (projectUid) => unread.overdueBytesOf(projectUid) <= maxUnread,
-    own: (response, projectUid) => unread.own(response, projectUid),
-  }
   const fetchLimit = rateLimit('fetch', config.FETCH_RATE_LIMIT, 60_000)
   const limitWrite = rateLimit('write', config.WRITE_RATE_LIMIT, 60_000)
   // A leaked key can be revoked while Redis is unavailable.
   const limitAdministrator = rateLimit('admin-write', config.WRITE_RATE_LIMIT, 60_000, 'allow')
+  const maxUnreadBytes = config.MAX_UNREAD_BYTES === 0 ? Infinity : config.MAX_UNREAD_BYTES
 
   return {
     administrator,
-    ownAuthoritiesOnly: ownAuthoritiesOnly(createAuthorities(config.PUBLIC_URL), proxies),
-    noteRefusals: noteRefusals(refusals, proxies),
+    ownAuthoritiesOnly: ownAuthoritiesOnly(config.PUBLIC_URL, proxies),
+    // Express recognises an error handler by its four parameters.
+    noteRefusals: (error: unknown, request, _response, next) => {
+      refusals.noteError(error, clientAddress(request, proxies))
+      next(error)
+    },
     serving: {
       ...READING,
       guards: {
         admin: createAdministratorGuard(administrator, limitAdministrator),
-        signature: createSignatureGuard({ signedRequests, proxies, fetchLimit, answers, limitWrite }),
+        signature: createSignatureGuard({ signedRequests, proxies, fetchLimit, limitWrite, unread, maxUnreadBytes }),
       },
-      // Around the handler too: the statement of a fetch may find that the key has ended since the signature was verified.
+      // Around the handler too: its statement may find that the key expired after the signature was verified.
       around: {
         signature: createFailureGuard({
           perAddress: failureLimit(
@@ -114,7 +106,7 @@ export function createRest(
             60_000,
           ),
           perProject: {
-            ...failureLimit('signature-failures', config.SIGNATURE_FAILURE_LIMIT, 60_000),
+            limit: failureLimit('signature-failures', config.SIGNATURE_FAILURE_LIMIT, 60_000),
             projectOf: (request) => claimedProject(receivedMessage(request, proxies)),
             isProject: signedRequests.isProject,
           },
@@ -126,12 +118,7 @@ export function createRest(
   }
 }
 
-/** A request without a token is not counted: a probe must not block the administrators behind its address. */
-function hasToken(request: IncomingMessage): boolean {
-  return bearerToken(request.headers.authorization) !== undefined
-}
-
-/** How the vault reads requests. HEAD is refused: it would read secrets under a signature made for GET. */
+/** How requests are read. HEAD is refused: it would read secrets with a signature of GET. */
 const READING: Omit<Serving<VaultSurface>, 'guards'> = {
   readQuery: (request, names) => readQuery(request.originalUrl, names, malformed),
   readBody: async (_endpoint, request) => ({

@@ -1,4 +1,4 @@
-/** The rights on each table, and the columns that may be updated. */
+/** The rights on each table, and its columns that may be updated. */
 const RIGHTS: Readonly<Record<string, readonly [rights: string, columns: string]>> = {
   projects: ['select, insert, delete', 'require_content_digest, generation, code'],
   project_keys: ['select, insert, delete', 'not_after, code, last_used_at'],
@@ -12,17 +12,17 @@ const RIGHTS: Readonly<Record<string, readonly [rights: string, columns: string]
 }
 
 /**
- * The rights of the run-time role: it reads and writes rows and changes no table. The audit log it can only read and
- * append to. It may not choose the number of an entry: the sealer reads entries by number, and an entry far ahead would
- * hide all that follow from it.
+ * The rights of the run-time role: it reads and writes rows, but does not change tables. It can only read and append to
+ * the audit log, without choosing the number of an entry: the sealer reads by number, and an entry far ahead would hide
+ * all later ones.
  *
  * @param role a plain role name, checked by the caller
- * @returns statements that can be run again at any time
+ * @returns statements that can be repeated at any time
  */
 export function grants(role: string): readonly string[] {
   return [
     `grant usage on schema public to ${role}`,
-    // One transaction for each table: a running service is never without its rights.
+    // In one transaction per table, so that a running service always has its rights.
     ...Object.entries(RIGHTS).map(
       ([table, [rights, columns]]) =>
         `revoke all on ${table} from ${role}; grant ${rights}, update (${columns}) on ${table} to ${role}`,

@@ -10,7 +10,7 @@ import { tampering } from './migrations/0007-tampering.ts'
 import { runTime } from './migrations/0008-run-time.ts'
 
 /**
- * Brings the vault's database to the newest schema. A new migration is added at the end, a released one never changed.
+ * Migrates the vault's database to the newest schema. Add new migrations at the end; never change a released one.
  */
 export const migrate: Migrate = createMigrate({
   migrations: {

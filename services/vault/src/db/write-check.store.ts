@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
-import type { Db } from './schema.ts'
+import type { Db } from '../database.ts'
 
 /**
- * Writes no row where the work writes rows: Postgres checks the rights of the role and that the database takes writes,
- * and no number of an audit entry is used up.
+ * Runs the service's writes without rows: Postgres checks the rights of the role and that the database accepts writes, and
+ * no number of an audit entry is used up.
  *
- * @throws the error of Postgres when a write would fail
+ * @throws the error of Postgres if a write would fail
  */
 export async function checkWrites(db: Db): Promise<void> {
   await sql`
@@ -24,14 +24,14 @@ export async function checkWrites(db: Db): Promise<void> {
     select from projects p left join project_keys k on k.project_uid = p.uid limit 0`.execute(db)
 }
 
-/** How often the disk is written to, however often somebody asks whether it is full. */
+/** How often the disk is written to at most. */
 const EVERY_MS = 5_000
 
 /**
- * Checks that the disk of the database has room. What `checkWrites` does needs none, and a row fits into a page that is
- * there already, so this sorts a megabyte in a temporary file, which leaves nothing behind.
+ * Checks that the database's disk has space. `checkWrites` needs none and a row may fit into an existing page, so this
+ * sorts a megabyte in a temporary file.
  *
- * @returns a check, which fails with the error of Postgres when the disk is full
+ * @returns a check, which fails with the error of Postgres if the disk is full
  */
 export function createDiskCheck(db: Db): () => Promise<void> {
   let last: { readonly at: number; readonly result: Promise<void> } | undefined

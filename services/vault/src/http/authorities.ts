@@ -1,19 +1,18 @@
-/** The addresses under which this vault is reached: hosts with their ports. */
-export type Authorities = {
-  /** Whether a Host header, or what a proxy forwards of it, names this vault. */
-  isOurs(host: string): boolean
-}
+import type { IncomingMessage } from 'node:http'
+import { forwardedHost, type TrustedProxies } from '@vault-and-tracker/service-kit/http/client-address'
+import type { RequestHandler } from 'express'
+import { apiError } from '../errors.ts'
 
-/** A host with an optional port, as in a Host header (RFC 9110 section 7.2). */
+/** A Host header (RFC 9110 section 7.2) of the loopback interface. */
 const LOOPBACK = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?$/
 
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' }
 
 /**
- * Reads the public addresses of the vault.
+ * Parses the public URLs of the vault.
  *
- * @param list URLs separated by commas, each of a scheme, a host and an optional port
- * @returns undefined when one of them is something else
+ * @param list comma-separated URLs, each of a scheme, a host and an optional port
+ * @returns undefined if any of them is invalid
  */
 export function parsePublicUrls(list: string): readonly URL[] | undefined {
   const texts = list.split(',').map((text) => text.trim())
@@ -28,15 +27,30 @@ function isOrigin({ protocol, username, password, pathname, search, hash }: URL)
 }
 
 /**
- * The authorities of public addresses. A URL without a port stands for the default port of its scheme, written or not.
- * Without any URL only names of the loopback interface are ours, with any port: nobody else is reached under those.
+ * Refuses requests for other hosts (RFC 9110 section 15.5.20), so that a signature that another host received is not valid
+ * here. Without public URLs, only loopback names are accepted, with any port. Requests without Host are not refused here,
+ * but no signature of one is accepted.
  */
-export function createAuthorities(publicUrls: readonly URL[]): Authorities {
-  if (publicUrls.length === 0) return { isOurs: (host) => LOOPBACK.test(host.toLowerCase()) }
+export function ownAuthoritiesOnly(publicUrls: readonly URL[], proxies: TrustedProxies): RequestHandler {
   const known = new Set(
     publicUrls.flatMap(({ protocol, hostname, port }) =>
       port === '' ? [hostname, `${hostname}:${DEFAULT_PORTS[protocol] ?? ''}`] : [`${hostname}:${port}`],
     ),
   )
-  return { isOurs: (host) => known.has(host.toLowerCase()) }
+  const isOwn = (host: string): boolean =>
+    known.size === 0 ? LOOPBACK.test(host.toLowerCase()) : known.has(host.toLowerCase())
+  return (request, _response, next) => {
+    const forwarded = forwardedHost(request, proxies)
+    const hosts = forwarded === undefined ? hostsOf(request) : [forwarded]
+    if (!hosts.every(isOwn)) throw apiError('misdirected_request')
+    next()
+  }
+}
+
+/** All Host headers; `headers.host` is only the first of them. */
+function hostsOf({ rawHeaders, headers: { host } }: IncomingMessage): readonly string[] {
+  const all: string[] = []
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2)
+    if (rawHeaders[i]?.length === 4 && rawHeaders[i]?.toLowerCase() === 'host') all.push(rawHeaders[i + 1] ?? '')
+  return all.length > 0 || host === undefined ? all : [host]
 }

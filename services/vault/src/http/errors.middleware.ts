@@ -1,17 +1,27 @@
 import { createErrorHandler } from '@vault-and-tracker/rest'
+import type { ApiError } from '@vault-and-tracker/service-kit/core/errors'
 import type { Logger } from '@vault-and-tracker/service-kit/log/logger'
 import type { ErrorRequestHandler } from 'express'
+import { z } from 'zod'
 import { apiError, ERRORS, type ErrorCode } from '../errors.ts'
-import { errorBody } from './error-body.ts'
+
+/** The body of every error, for the OpenAPI document. */
+export const errorBodySchema = z
+  .strictObject({ error: z.enum(Object.keys(ERRORS)), message: z.string().optional() })
+  .meta({ id: 'Error' })
+
+/** Returns the body of an error. */
+export function errorBody({ code, message }: ApiError<ErrorCode>): z.output<typeof errorBodySchema> {
+  return ERRORS[code].bare ? { error: code } : { error: code, message }
+}
 
 const RETRY_SOON = { 'Retry-After': '1' }
 
-/** Answers every error in the vault's shape. */
+/** Answers every error. */
 export function createErrorAnswer(logger: Logger): ErrorRequestHandler {
   const caused = (code: ErrorCode, message?: string) => (cause: unknown) => apiError(code, message, { cause })
   return createErrorHandler<ErrorCode>({
     table: ERRORS,
-    // Nothing that is unavailable stays so for long, as far as the vault can tell.
     present: (error) => ({ body: errorBody(error), headers: error.code === 'unavailable' ? RETRY_SOON : {} }),
     standard: {
       unavailable: caused('unavailable'),

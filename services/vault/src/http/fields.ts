@@ -1,16 +1,12 @@
 import { isId } from '@vault-and-tracker/service-kit/core/ids'
 import { z } from 'zod'
-import { PROJECT_NAME } from '../projects/projects.ts'
+import { PROJECT_NAME } from '../access/names.ts'
 
-/** Parts of requests and answers that several features share. */
-
-/** The answer of what succeeded and has nothing else to say. */
+/** The answer of an operation without a result. */
 export const ok = z.strictObject({ ok: z.literal(true) }).meta({ id: 'Ok' })
-
-/** What such an endpoint returns. */
 export const OK = { ok: true } as const
 
-/** The parameters of a path with an id. Any other text is an id of nothing, and goes no further. */
+/** The parameters of a path with an id. Any other text does not exist. */
 export const idParams = z.object({ id: z.string().refine(isId) })
 
 /** The parameters of a path with a project, whose id is its name. */

@@ -1,16 +1,17 @@
-import type { Request } from 'express'
+import type { Request, Response } from 'express'
 import { apiError } from '../errors.ts'
-import { parseStrictJson } from '../json/strict-json.ts'
+import { createWanted, type Wanted } from '../limits/wanted.ts'
+import { parseStrictJson } from '../strict-json.ts'
 
 const MAX_BODY_BYTES = 512 * 1024
 const NO_BODY = Buffer.alloc(0)
 
 /**
- * The bytes of the body as received, empty when there is none. They are read once and kept with the request. Compressed
- * bodies are refused, since a digest of the inflated bytes would not be one of what was received. A body that is too large
- * is refused by the length it declares, or as soon as it is longer, and not read on.
+ * Reads the body as received, once per request; empty if there is none. Compressed bodies are refused, because a digest
+ * covers the bytes that were sent. A body that is too large is refused based on its declared length, or as soon as it
+ * exceeds the limit, and not read further.
  *
- * @throws ApiError payload_too_large, unsupported_media_type; invalid_request when the client ends before the body
+ * @throws ApiError payload_too_large, unsupported_media_type; invalid_request if the client disconnects
  */
 export async function readBody(request: Request): Promise<Buffer> {
   if (Buffer.isBuffer(request.body)) return request.body
@@ -38,13 +39,13 @@ function collect(request: Request): Promise<Buffer> {
     if (request.destroyed) fail()
     request.on('data', take)
     request.once('end', () => resolve(Buffer.concat(pieces)))
-    // Also after the end, when nothing is left to refuse.
+    // This also follows the end, when it has no effect.
     request.once('close', fail)
   })
 }
 
 /**
- * The JSON in a body. No body at all counts as `{}`.
+ * Parses a JSON body. An empty body counts as `{}`.
  *
  * @throws ApiError unsupported_media_type, invalid_request
  */
@@ -53,4 +54,13 @@ export function parseJsonBody(request: Request, body: Buffer): unknown {
   if (!/^application\/json *(;|$)/i.test(request.headers['content-type'] ?? ''))
     throw apiError('unsupported_media_type')
   return parseStrictJson(body)
+}
+
+/** Tracks whether the client of a write is still waiting; undefined for a request that only reads. */
+export function wantedWrite(response: Response): Wanted | undefined {
+  if (response.req.method === 'GET') return undefined
+  return createWanted((gone) => {
+    if (response.req.socket.destroyed) gone()
+    else response.once('close', gone)
+  })
 }

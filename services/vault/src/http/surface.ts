@@ -1,11 +1,11 @@
 import { type DefineEndpoint, type Description, type Endpoint, endpointsOf } from '@vault-and-tracker/rest'
-import type { Administrator } from '../admin/permissions.ts'
+import type { Administrator } from '../access/administrator.ts'
+import type { ProjectCaller } from '../access/project-caller.ts'
 import type { ErrorCode } from '../errors.ts'
-import type { VerifiedCaller } from '../signed-requests/signed-requests.ts'
 
-/** What the vault's endpoints have in common. */
+/** The callers, limits and error codes of the vault's endpoints. */
 export type VaultSurface = {
-  callers: { admin: Administrator; signature: VerifiedCaller }
+  callers: { admin: Administrator; signature: ProjectCaller }
   limit: 'fetch' | 'none'
   code: ErrorCode
 }
@@ -18,29 +18,24 @@ export function endpoints<Deps>(): DefineEndpoint<VaultSurface, Deps> {
   return endpointsOf<VaultSurface, Deps>()
 }
 
+/** What all endpoints for administrators have in common. */
+export const adminEndpoint = { tag: 'administration', access: 'admin', limit: 'none' } as const
+
 const BODY: readonly ErrorCode[] = ['payload_too_large', 'unsupported_media_type', 'invalid_request']
 const OF_ACCESS: Readonly<Record<keyof VaultSurface['callers'], readonly ErrorCode[]>> = {
   admin: [
     ...(['misdirected_request', 'invalid_request', 'unauthorized', 'forbidden', 'rate_limited'] as const),
     ...(['unavailable', 'internal_error'] as const),
   ],
-  // The digest of a body is checked whatever the method.
+  // The digest of a body is checked for every method.
   signature: [
     ...BODY,
-    'misdirected_request',
-    'missing_signature',
-    'unknown_project',
-    'invalid_signature',
-    'expired',
-    'replayed_nonce',
-    'forbidden',
-    'rate_limited',
-    'unavailable',
-    'internal_error',
+    ...(['misdirected_request', 'missing_signature', 'unknown_project', 'invalid_signature', 'expired'] as const),
+    ...(['replayed_nonce', 'forbidden', 'rate_limited', 'unavailable', 'internal_error'] as const),
   ],
 }
 
-/** The codes that an endpoint can answer: its own, and those of its guard and its body. */
+/** The error codes of an endpoint: its own, and those of its guard and its body. */
 export function codesOf(endpoint: Description<VaultSurface>): readonly ErrorCode[] {
   return [...endpoint.errors, ...OF_ACCESS[endpoint.access], ...(endpoint.body === undefined ? [] : BODY)]
 }

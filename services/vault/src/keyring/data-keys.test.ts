@@ -10,7 +10,7 @@ let unwrapped: string[]
 let stored: Map<number, StoredDataKey>
 let keys: DataKeys
 
-/** A service that is asked for each key; what it has wrapped is the key itself. */
+/** A key service that does not encrypt. */
 const service: KeyProvider = {
   activeId: 'remote',
   keys: [{ id: 'remote', fingerprint: '00' }],
@@ -43,7 +43,7 @@ beforeEach(async () => {
 
 const bytesOf = (key: KeyObject | undefined) => key?.export().toString('hex')
 
-test('a write finds the key that was prepared for it, and no other bytes of the same version', async () => {
+test('caches a prepared key by its exact bytes', async () => {
   const first = stored.get(1) as StoredDataKey
   await keys.prepare('shop')
   expect(unwrapped).toEqual(['shop/1'])
@@ -55,27 +55,27 @@ test('a write finds the key that was prepared for it, and no other bytes of the 
   expect(unwrapped).toEqual(['shop/1', 'shop/1', 'blog/1'])
 })
 
-test('writes and reads that come together ask the service once each', async () => {
+test('concurrent writes, and concurrent reads, share a request', async () => {
   const first = stored.get(1) as StoredDataKey
   await Promise.all(Array.from({ length: 20 }, () => keys.unwrap('shop', first)))
   await Promise.all(Array.from({ length: 20 }, () => Promise.resolve(keys.find('shop', 1))))
   expect(unwrapped).toHaveLength(1)
 })
 
-test('a key is forgotten after its time, whether it is asked for or not', async () => {
+test('drops keys after their time to live', async () => {
   const first = stored.get(1) as StoredDataKey
   await keys.find('shop', 1)
   await keys.unwrap('shop', first)
   clock.time += FIVE_MINUTES
   keys.dropStale()
   clock.time -= FIVE_MINUTES
-  // With the clock put back, only what is not in memory any more is asked for.
+  // With the clock set back, only dropped keys are requested.
   await keys.unwrap('shop', first)
   await keys.find('shop', 1)
   expect(unwrapped).toEqual(['shop/1', 'shop/1'])
 })
 
-test('of more keys than have room, those that were used longest ago are forgotten', async () => {
+test('evicts the least recently used keys', async () => {
   const first = stored.get(1) as StoredDataKey
   for (let i = 0; i < 1_001; i++) await keys.unwrap(`project-${String(i)}`, first)
   unwrapped = []

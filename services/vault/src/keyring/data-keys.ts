@@ -4,51 +4,34 @@ import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { decryptValue, type ValuePlace } from './envelope.ts'
 import { isRemote, type Keyring, KeyringError, unwrapKey, type WrappedKey, withCheck, wrapKey } from './keyring.ts'
 
-/** A project's data key as it is stored. */
+/** A stored data key of a project. */
 export type StoredDataKey = WrappedKey & { readonly dekV: number }
 
-/** The store that wrapped data keys are read from. */
+/** The wrapped data keys. */
 export type DataKeyStore = {
-  /** The wrapped key; undefined when the project or the version was deleted. */
+  /** The wrapped key; undefined if the project or the version was deleted. */
   findDataKey(projectUid: string, dekV: number): Promise<StoredDataKey | undefined>
-  /** The newest key of a project, which encrypts its values; undefined when the project was deleted. */
+  /** The newest key of a project, which encrypts its values; undefined if the project was deleted. */
   findNewestDataKey(projectUid: string): Promise<StoredDataKey | undefined>
-  /** Any value that a key has encrypted; undefined when there is none. */
+  /** Any value that a key has encrypted. */
   findValue(projectUid: string, dekV: number): Promise<{ place: ValuePlace; blob: Buffer } | undefined>
-  /** Stores other bytes of the same wrapped key, unless it was changed. */
+  /** Replaces the bytes of a wrapped key, unless they were changed meanwhile. */
   replaceWrapped(projectUid: string, key: StoredDataKey, wrapped: Buffer): Promise<void>
 }
 
-/** The data keys of projects, unwrapped on demand. */
-export type DataKeys = {
-  /** A new data key for a project, wrapped with the active key-encryption key. */
-  create(projectUid: string, dekV: number): Promise<StoredDataKey>
-  /**
-   * Unwraps a stored key, to encrypt with it. No value may be encrypted with a key whose stored form does not unwrap any
-   * more, so what a service has unwrapped is remembered for exactly these bytes, and nothing else is.
-   *
-   * @throws DecryptionError when it was damaged; KeyringError when its key-encryption key is missing;
-   *   UnavailableError when a service does not respond
-   */
-  unwrap(projectUid: string, stored: StoredDataKey): Promise<KeyObject>
-  /** Unwraps the key that the next write of a project uses, so that no transaction waits for a service, and checks it. */
-  prepare(projectUid: string): Promise<void>
-  /** The unwrapped key by its version, at once where it is cached; undefined when it is not stored any more. */
-  find(projectUid: string, dekV: number): Lookup<KeyObject>
-  /** Forgets keys that were unwrapped more than five minutes ago. */
-  dropStale(): void
-}
+/** The data keys of projects. */
+export type DataKeys = ReturnType<typeof createDataKeys>
 
 const MAX_CACHED = 1_000
 const CACHED_MS = 300_000
 
 /**
- * Unwraps data keys and caches up to 1,000 of those that are read, for five minutes, in this process only.
+ * Unwraps data keys, and caches up to 1,000 of them for five minutes.
  *
- * The material of one version of a data key never changes, so the cache is never outdated. Whether the project still
- * exists is checked by the query that reads the values.
+ * The material of a version never changes, so the cache is never outdated. The query that reads the values checks that the
+ * project exists.
  */
-export function createDataKeys(deps: { keyring: Keyring; store: DataKeyStore; clock: Clock }): DataKeys {
+export function createDataKeys(deps: { keyring: Keyring; store: DataKeyStore; clock: Clock }) {
   const { keyring, store, clock } = deps
   const cacheOf = <Key extends string>(load: (key: Key) => Promise<KeyObject | undefined>) =>
     createLookupCache<Key, KeyObject>({
@@ -56,7 +39,7 @@ export function createDataKeys(deps: { keyring: Keyring; store: DataKeyStore; cl
       clock,
       maxValues: MAX_CACHED,
       valueTtlMs: CACHED_MS,
-      // A key that is missing is looked for again.
+      // Missing keys are looked up again.
       maxAbsences: 1,
       absenceTtlMs: 0,
       serveStale: false,
@@ -68,13 +51,20 @@ export function createDataKeys(deps: { keyring: Keyring; store: DataKeyStore; cl
     return stored && unwrap(projectUid, stored)
   })
 
-  /** Everything that unwrapping depends on is in the key of the cache. */
+  /** The key of the cache contains everything that unwrapping depends on. */
   const byBytes = cacheOf<string>((text) => {
     const { projectUid, dekV, kekId, wrapped } = JSON.parse(text) as Described
     const stored = { dekV, kekId, wrapped: Buffer.from(wrapped, 'base64') }
     return unwrapKey(keyring, stored, dataKeyOwner(projectUid, dekV))
   })
 
+  /**
+   * Unwraps a stored key to encrypt with it. A value must never be encrypted with a key whose stored form no longer
+   * unwraps, so the cache is by the exact bytes.
+   *
+   * @throws DecryptionError if it was damaged; KeyringError if its key-encryption key is missing; UnavailableError if a
+   *   service does not respond
+   */
   async function unwrap(projectUid: string, stored: StoredDataKey): Promise<KeyObject> {
     const { dekV, kekId, wrapped } = stored
     if (!isRemote(keyring)) return unwrapKey(keyring, stored, dataKeyOwner(projectUid, dekV))
@@ -84,7 +74,7 @@ export function createDataKeys(deps: { keyring: Keyring; store: DataKeyStore; cl
     return key
   }
 
-  /** Of a key of an earlier release, a value that it decrypts shows that it is the right one; then it can be checked. */
+  /** Adds a check value to a key of an earlier release, once a value that it decrypts proves that it is the right key. */
   async function addCheck(projectUid: string, stored: StoredDataKey, key: KeyObject): Promise<void> {
     const checked = withCheck(keyring, stored, dataKeyOwner(projectUid, stored.dekV), key)
     if (checked === undefined) return
@@ -96,20 +86,24 @@ export function createDataKeys(deps: { keyring: Keyring; store: DataKeyStore; cl
   return {
     unwrap,
 
-    create: async (projectUid, dekV) => {
+    /** Returns a new data key, wrapped with the active key-encryption key. */
+    create: async (projectUid: string, dekV: number): Promise<StoredDataKey> => {
       const key = generateKeySync('aes', { length: 256 })
       return { dekV, ...(await wrapKey(keyring, key, dataKeyOwner(projectUid, dekV))) }
     },
 
-    prepare: async (projectUid) => {
+    /** Unwraps and checks the key for a project's next write, so that no transaction waits for a service. */
+    prepare: async (projectUid: string): Promise<void> => {
       if (!isRemote(keyring)) return
       const newest = await store.findNewestDataKey(projectUid)
       if (newest !== undefined) await addCheck(projectUid, newest, await unwrap(projectUid, newest))
     },
 
-    find: (projectUid, dekV) => byVersion.get(`${projectUid}/${dekV}`),
+    /** Returns the unwrapped key, synchronously if it is cached; undefined if it is no longer stored. */
+    find: (projectUid: string, dekV: number): Lookup<KeyObject> => byVersion.get(`${projectUid}/${dekV}`),
 
-    dropStale: () => {
+    /** Drops keys that were unwrapped more than five minutes ago. */
+    dropStale: (): void => {
       byVersion.dropStale()
       byBytes.dropStale()
     },

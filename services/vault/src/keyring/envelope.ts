@@ -3,10 +3,10 @@ import { createCipheriv, createDecipheriv, type KeyObject, randomFillSync } from
 const NONCE_LENGTH = 12
 const TAG_LENGTH = 16
 const ALGORITHM = 'aes-256-gcm'
-// Without it Node 20 accepts tags truncated to 4, 8 or 12 bytes.
+// By default, Node 20 accepts tags truncated to 4, 8 or 12 bytes.
 const OPTIONS = { authTagLength: TAG_LENGTH }
 
-/** A ciphertext that does not decrypt with this key and additional data. Does not tell which of them differs. */
+/** A ciphertext that does not decrypt with this key and additional data. */
 export class DecryptionError extends Error {
   override readonly name = 'DecryptionError'
 }
@@ -14,7 +14,7 @@ export class DecryptionError extends Error {
 /**
  * Encrypts with AES-256-GCM (NIST SP 800-38D) and a random 96-bit nonce.
  *
- * @param additionalData authenticated and not stored: what the plaintext belongs to
+ * @param additionalData is authenticated but not stored
  * @returns nonce (12 bytes), ciphertext, tag (16 bytes)
  */
 export function encrypt(key: KeyObject, plaintext: Uint8Array, additionalData: Uint8Array): Buffer {
@@ -24,9 +24,9 @@ export function encrypt(key: KeyObject, plaintext: Uint8Array, additionalData: U
 }
 
 /**
- * Decrypts what `encrypt` returned.
+ * Decrypts the result of `encrypt`.
  *
- * @throws DecryptionError when a bit of the ciphertext, the key or the additional data differs
+ * @throws DecryptionError if the ciphertext, the key or the additional data differs
  */
 export function decrypt(key: KeyObject, encrypted: Uint8Array, additionalData: Uint8Array): Buffer {
   const tagStart = encrypted.length - TAG_LENGTH
@@ -42,7 +42,7 @@ export function decrypt(key: KeyObject, encrypted: Uint8Array, additionalData: U
   }
 }
 
-/** The place of a value. It is authenticated with the ciphertext: in the row of another place, it does not decrypt. */
+/** The place of a value. It is authenticated with the ciphertext, which does not decrypt at any other place. */
 export type ValuePlace = {
   readonly projectUid: string
   readonly env: string
@@ -55,7 +55,7 @@ const HEADER_LENGTH = 6
 const LABEL = Buffer.from('vault/value/1')
 
 /**
- * Encrypts a value for its row.
+ * Encrypts a value for its place.
  *
  * @returns format, algorithm, version of the data key, nonce, ciphertext, tag
  */
@@ -65,9 +65,9 @@ export function encryptValue(dataKey: KeyObject, dekV: number, place: ValuePlace
 }
 
 /**
- * The version of the data key that decrypts a stored value.
+ * Returns the version of the data key that decrypts a stored value.
  *
- * @throws DecryptionError when the format or the algorithm is unknown
+ * @throws DecryptionError if the format or the algorithm is unknown
  */
 export function dataKeyVersionOf(blob: Buffer): number {
   if (blob.length < HEADER_LENGTH || blob[0] !== 1 || blob[1] !== 1)
@@ -76,16 +76,16 @@ export function dataKeyVersionOf(blob: Buffer): number {
 }
 
 /**
- * Decrypts a value that `encryptValue` returned for this row.
+ * Decrypts a value that `encryptValue` returned for this place.
  *
- * @throws DecryptionError when it was encrypted for another row or with another key, or was changed
+ * @throws DecryptionError if it was encrypted for another place or with another key, or was changed
  */
 export function decryptValue(dataKey: KeyObject, place: ValuePlace, blob: Buffer): string {
   const additionalData = additionalDataOf(blob.subarray(0, HEADER_LENGTH), place)
   return decrypt(dataKey, blob.subarray(HEADER_LENGTH), additionalData).toString('utf8')
 }
 
-/** Label, header, then project, environment and key with their lengths, then the version. One buffer, as it is hot. */
+/** Label, header, then project, environment and key with their lengths, then the version. In one buffer, for speed. */
 function additionalDataOf(header: Buffer, place: ValuePlace): Buffer {
   const { projectUid, env, key, version } = place
   // A UTF-16 code unit takes at most three bytes of UTF-8.
@@ -105,4 +105,11 @@ export function uint32(n: number): Buffer {
   const bytes = Buffer.allocUnsafe(4)
   bytes.writeUInt32BE(n)
   return bytes
+}
+
+/** Each text with its length, so that different lists never give the same result; null differs from an empty text. */
+export function encodeColumns(columns: readonly (string | null)[]): string {
+  let text = ''
+  for (const column of columns) text += column === null ? '-;' : `${String(Buffer.byteLength(column))}:${column}`
+  return text
 }

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
-import { insertAuditEntries, insertAuditEntry } from '../db/audit-entries.store.ts'
-import { lockKek } from '../db/kek-lock.store.ts'
-import type { Db } from '../db/schema.ts'
+import { insertAuditEntries, insertAuditEntry } from '../audit/audit.store.ts'
+import type { Db } from '../database.ts'
 import type { KeyRotationStore, ProjectDataKey, ValueToReencrypt } from './key-rotation.ts'
+import { lockKek } from './keyring.store.ts'
 
 /** Key rotation in Postgres. */
 export function createKeyRotationStore(db: Db): KeyRotationStore {
@@ -108,14 +108,14 @@ export function createKeyRotationStore(db: Db): KeyRotationStore {
 
     renewDataKeys: (limits, limit, now, create, entryFor) =>
       db.transaction().execute(async (trx) => {
-        // The lock is on the project's row: another command skips the project, and sees the new key afterwards.
+        // Locks the project's row: other commands skip the project, and find the new key afterwards.
         const { rows } = await sql<{ uid: string; name: string; dek_v: number }>`
           select p.uid, p.name, d.dek_v
           from projects p join project_deks d on d.project_uid = p.uid
           where not exists (select 1 from project_deks n where n.project_uid = p.uid and n.dek_v > d.dek_v)
             and (d.created_at < ${limits.before} or d.encryptions >= ${limits.encryptions})
           order by p.uid limit ${limit} for no key update of p skip locked`.execute(trx)
-        let made = 0
+        let count = 0
         for (const { uid, name, dek_v: dekV } of rows) {
           const key = await create(uid, dekV + 1)
           await lockKek(trx, key.kekId)
@@ -127,9 +127,9 @@ export function createKeyRotationStore(db: Db): KeyRotationStore {
             .executeTakeFirst()
           if (inserted === undefined) continue
           await insertAuditEntry(trx, entryFor(key.dekV), { uid, name })
-          made++
+          count++
         }
-        return made
+        return count
       }),
 
     reencryptValues: (fromUid, limit, reencrypt) =>
@@ -149,7 +149,7 @@ export function createKeyRotationStore(db: Db): KeyRotationStore {
             ${values.map(({ row }) => row.to_v)}::int[], ${values.map(({ blob }) => blob)}::bytea[])
             as new (secret_id, version, dek_v, blob)
           where v.secret_id = new.secret_id and v.version = new.version`.execute(trx)
-        // Locked in one order, so that two commands with values of the same projects do not deadlock.
+        // Always in the same order, so that two commands with values of the same projects do not deadlock.
         await sql`with new as (
             select project_uid, dek_v, count(*) as moved
             from unnest(${rows.map((row) => row.project_uid)}::uuid[], ${rows.map((row) => row.to_v)}::int[])
@@ -171,7 +171,7 @@ export function createKeyRotationStore(db: Db): KeyRotationStore {
 
     deleteUnusedDataKeys: (successorBefore) =>
       db.transaction().execute(async (trx) => {
-        // A writer locks the row of the data key it uses. Wait for all writers first, then read what they wrote.
+        // Writers lock the row of their data key. Wait for them, then read what they wrote.
         const old = await sql<{ project_uid: string; dek_v: number }>`
           select d.project_uid, d.dek_v from project_deks d
           where exists (select 1 from project_deks n where n.project_uid = d.project_uid and n.dek_v > d.dek_v
@@ -188,7 +188,7 @@ export function createKeyRotationStore(db: Db): KeyRotationStore {
 
     retire: (id, now) =>
       db.transaction().execute(async (trx) => {
-        // A transaction that wraps a key with this one locks its row. Wait for it first, then read what it wrote.
+        // Transactions that wrap with this key lock its row. Wait for them, then read what they wrote.
         const kek = await trx
           .selectFrom('keks')
           .select('kek_id')
@@ -227,7 +227,7 @@ type ValueRow = {
   to_wrapped: Buffer
 }
 
-/** Values `v` that use the data key `d` of their project instead of the newest one, `n`. */
+/** Values `v` that use the data key `d` of their project instead of its newest one, `n`. */
 const OUTDATED_VALUES = sql`
   from project_deks n
   join projects p on p.uid = n.project_uid

@@ -10,7 +10,7 @@ import { type Keyring, KeyringError, rewrapKeys, type WrappedKey } from './keyri
 /** A data key with its project. */
 export type ProjectDataKey = StoredDataKey & { readonly projectUid: string; readonly project: string }
 
-/** A stored value that is to be encrypted again, from the data key it has to the newest one of its project. */
+/** A stored value to encrypt again with the newest data key of its project. */
 export type ValueToReencrypt = {
   readonly place: ValuePlace
   readonly project: string
@@ -19,10 +19,10 @@ export type ValueToReencrypt = {
   readonly to: StoredDataKey
 }
 
-/** A key-encryption key and how many keys it wraps: data keys and keys of the audit chain. */
+/** A key-encryption key and how many keys it wraps, including those of the audit chain. */
 export type KekUsage = KnownKek & { readonly wraps: number }
 
-/** `oldest` is the time at which the oldest of the current data keys was made. */
+/** `oldest` is when the oldest of the projects' newest data keys was created. */
 export type DataKeyUsage = {
   readonly projects: number
   readonly dataKeys: number
@@ -31,27 +31,27 @@ export type DataKeyUsage = {
 }
 
 /**
- * The store of key rotation. Every method is one transaction. Those with a `limit` skip rows that another command has
- * locked, so that several commands share the work.
+ * The store of key rotation. Every method is one transaction. Those with a `limit` skip rows locked by other commands, so
+ * that several commands share the work.
  */
 export type KeyRotationStore = {
   kekUsage(): Promise<readonly KekUsage[]>
   dataKeyUsage(): Promise<DataKeyUsage>
-  /** Wraps up to `limit` data keys again that another key-encryption key wraps. Returns how many. */
+  /** Rewraps up to `limit` data keys that another key-encryption key wraps, and returns how many. */
   rewrapDataKeys(
     activeId: string,
     limit: number,
     rewrap: (keys: readonly ProjectDataKey[]) => Promise<readonly WrappedKey[]>,
     entryFor: (key: ProjectDataKey) => NewEntry,
   ): Promise<number>
-  /** Wraps all keys of the audit chain again that another key-encryption key wraps. Returns how many. */
+  /** Rewraps all keys of the audit chain that another key-encryption key wraps, and returns how many. */
   rewrapChainKeys(
     activeId: string,
     rewrap: (keys: readonly StoredChainKey[]) => Promise<readonly WrappedKey[]>,
   ): Promise<number>
-  /** How many data keys are wrapped by another key-encryption key. */
+  /** Counts data keys that another key-encryption key wraps. */
   countDataKeysToRewrap(activeId: string): Promise<number>
-  /** Adds a new data key to up to `limit` projects whose newest one is older or used more often than the limits. */
+  /** Adds a data key to up to `limit` projects whose newest one is older, or was used more often, than the limits. */
   renewDataKeys(
     limits: { before: Date; encryptions: number },
     limit: number,
@@ -60,30 +60,30 @@ export type KeyRotationStore = {
     entryFor: (dekV: number) => NewEntry,
   ): Promise<number>
   /**
-   * Encrypts up to `limit` values again that do not use the newest data key of their project, in the order of project
-   * uids from `fromUid` on. `last` is the uid of the last project it reached.
+   * Reencrypts up to `limit` values that do not use the newest data key of their project, in the order of project uids
+   * from `fromUid` on. `last` is the uid of the last project.
    */
   reencryptValues(
     fromUid: string,
     limit: number,
     reencrypt: (value: ValueToReencrypt) => Promise<Buffer>,
   ): Promise<{ moved: number; last: string | undefined }>
-  /** How many values do not use the newest data key of their project. */
+  /** Counts values that do not use the newest data key of their project. */
   countValuesToReencrypt(): Promise<number>
-  /** Deletes data keys that no value uses and whose successor was made before a time. Returns how many. */
+  /** Deletes unused data keys whose successor was created before a time, and returns how many. */
   deleteUnusedDataKeys(successorBefore: Date): Promise<number>
   /** Marks a key-encryption key as retired unless it wraps a key. */
   retire(id: string, now: Date): Promise<'retired' | 'in use' | 'unknown'>
 }
 
-/** What operators do with keys. */
+/** Key rotation as operators use it. */
 export type KeyRotation = ReturnType<typeof createKeyRotation>
 
 const REWRAP_BATCH = 500
 const REENCRYPT_BATCH = 200
 /** Far below the 2^32 encryptions that NIST SP 800-38D section 8.3 allows under one key with random nonces. */
 const MAX_ENCRYPTIONS = 2 ** 30
-/** A fetch may still hold rows that it read before they were encrypted again. */
+/** A fetch may still have rows that it read before they were reencrypted. */
 const DELETE_AFTER_MS = 600_000
 const DAY_MS = 86_400_000
 const FIRST_UID = '00000000-0000-0000-0000-000000000000'
@@ -112,7 +112,7 @@ export function createKeyRotation(deps: {
   }
 
   return {
-    /** Key-encryption keys of the database and of the keyring, and how many data keys and values depend on them. */
+    /** Returns the known key-encryption keys, and how many data keys and values depend on them. */
     status: async () => ({
       activeId: keyring.activeId,
       keks: await store.kekUsage(),
@@ -120,7 +120,7 @@ export function createKeyRotation(deps: {
       ...(await store.dataKeyUsage()),
     }),
 
-    /** @throws KeyringError when the key is retired */
+    /** @throws KeyringError if the key is retired */
     assertNotRetired: async (id: string): Promise<void> => {
       const kek = (await store.kekUsage()).find((known) => known.id === id)
       if (kek?.retired === true) throw new KeyringError([`key ${id} is retired`])
@@ -157,10 +157,10 @@ export function createKeyRotation(deps: {
     },
 
     /**
-     * Gives projects new data keys, encrypts their values again and deletes data keys that nothing uses. It can be
-     * interrupted and run again at any time: it continues with the values that are left.
+     * Creates new data keys for projects, reencrypts their values and deletes unused data keys. It can be interrupted at
+     * any time; the next run continues.
      *
-     * @param olderThanDays a project whose newest data key is younger keeps it, unless the key was used too often
+     * @param olderThanDays younger data keys are kept unless they were used too often
      */
     renew: async (olderThanDays: number): Promise<{ renewed: number; moved: number; dropped: number }> => {
       const now = clock.now()
@@ -168,12 +168,12 @@ export function createKeyRotation(deps: {
       const entryFor = (dekV: number) => newEntry(clock, { action: 'key.rotate', by: BY_COMMAND, detail: { dekV } })
       const result = { renewed: 0, moved: 0, dropped: 0 }
       const create = (projectUid: string, dekV: number) => dataKeys.create(projectUid, dekV)
-      let made: number
+      let renewed: number
       do {
-        made = await store.renewDataKeys(limits, REWRAP_BATCH, new Date(now), create, entryFor)
-        result.renewed += made
-      } while (made > 0)
-      // In the order of projects, so that no batch reads again what an earlier one finished.
+        renewed = await store.renewDataKeys(limits, REWRAP_BATCH, new Date(now), create, entryFor)
+        result.renewed += renewed
+      } while (renewed > 0)
+      // In the order of projects, so that no batch reads finished projects again.
       let from = FIRST_UID
       await repeatUntilDone(
         async () => {
@@ -188,18 +188,18 @@ export function createKeyRotation(deps: {
       return result
     },
 
-    /** @throws KeyringError when the key is the active one, unknown, or wraps a key */
+    /** @throws KeyringError if the key is active, unknown, or wraps a key */
     retire: async (id: string): Promise<void> => {
       if (id === keyring.activeId)
-        throw new KeyringError([`key ${id} is the active one; activate another and rewrap first`])
+        throw new KeyringError([`key ${id} is active; activate another one and rewrap first`])
       const result = await store.retire(id, new Date(clock.now()))
-      if (result === 'unknown') throw new KeyringError([`key ${id} is not known to the database`])
+      if (result === 'unknown') throw new KeyringError([`key ${id} is not in the database`])
       if (result === 'in use') throw new KeyringError([`key ${id} still wraps data keys; rewrap first`])
     },
   }
 }
 
-/** Runs batches until nothing is left. It waits for rows that others have locked, because their work may fail. */
+/** Runs batches until nothing is left. Waits for rows that others have locked, because their work may fail. */
 async function repeatUntilDone(batch: () => Promise<number>, left: () => Promise<number>): Promise<void> {
   for (;;) {
     if ((await batch()) > 0) continue

@@ -16,15 +16,15 @@ import { errorCode } from '@vault-and-tracker/service-kit/core/errors'
 import { isKeyId, KeyringError } from './keyring.ts'
 import { parseKeyringFile } from './local-keys.ts'
 
-/** A parsed keyring file. It holds key material: never log it. */
+/** A parsed keyring file, with key material. */
 type KeyringFile = { active: string; keys: Record<string, string> }
 
 /**
- * Adds a new random key to a keyring file and leaves the active key as it is. A file that does not exist is created
- * with mode 0600 and this key as the active one.
+ * Adds a new random key to a keyring file without activating it. If the file does not exist, it is created with mode 0600
+ * and this key as the active one.
  *
- * @returns whether the key was added; false when the file has a key with this id
- * @throws KeyringError when the id is malformed or the file cannot be changed
+ * @returns false if the file already has a key with this id
+ * @throws KeyringError if the id is malformed or the file cannot be changed
  */
 export function addToKeyringFile(path: string, id: string): boolean {
   if (!isKeyId(id)) throw new KeyringError(['a key id must be 1 to 64 letters, digits, dots, dashes and underscores'])
@@ -35,7 +35,7 @@ export function addToKeyringFile(path: string, id: string): boolean {
   })
 }
 
-/** Makes a key of the file the active one. Returns false when it was active already. */
+/** Activates a key of the file. Returns false if it was active already. */
 export function activateInKeyringFile(path: string, id: string): boolean {
   return change(path, (file) => {
     if (file === undefined || !Object.hasOwn(file.keys, id))
@@ -44,18 +44,17 @@ export function activateInKeyringFile(path: string, id: string): boolean {
   })
 }
 
-/** Removes a key from the file. Returns false when the file has no such key. */
+/** Removes a key from the file. Returns false if the file does not have it. */
 export function removeFromKeyringFile(path: string, id: string): boolean {
   return change(path, (file) => {
     if (file === undefined || !Object.hasOwn(file.keys, id)) return undefined
-    if (file.active === id) throw new KeyringError([`key ${id} is the active one; activate another first`])
+    if (file.active === id) throw new KeyringError([`key ${id} is active; activate another one first`])
     return { ...file, keys: Object.fromEntries(Object.entries(file.keys).filter(([other]) => other !== id)) }
   })
 }
 
 /**
- * Replaces the file atomically: at every moment it is the old one or the new one. A lock file prevents two commands
- * from overwriting each other's change.
+ * Replaces the file atomically. A lock file prevents two commands from overwriting each other's change.
  */
 function change(path: string, decide: (file: KeyringFile | undefined) => KeyringFile | undefined): boolean {
   const lock = `${path}.lock`
@@ -101,7 +100,7 @@ function replace(path: string, text: string): void {
     closeSync(file)
   }
   if (existsSync(path)) {
-    // The service may run as another user than this command, so the file keeps its owner.
+    // The service may run as a different user than this command.
     const { uid, gid } = statSync(path)
     const own = statSync(temporary)
     if (uid !== own.uid || gid !== own.gid) chownSync(temporary, uid, gid)
@@ -110,7 +109,7 @@ function replace(path: string, text: string): void {
   syncFolder(dirname(path))
 }
 
-/** A rename survives a power failure only once its folder is written, and the new key may wrap data keys right away. */
+/** Makes a rename survive a power failure, because the new key may wrap data keys right away. */
 function syncFolder(path: string): void {
   const folder = openSync(path, 'r')
   try {

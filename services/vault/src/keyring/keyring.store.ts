@@ -1,31 +1,18 @@
-import type { Db } from '../db/schema.ts'
+import type { Db } from '../database.ts'
 import type { ChainKeyStore } from './chain-keys.ts'
 import type { DataKeyStore } from './data-keys.ts'
 import type { KekStore } from './key-check.ts'
+import { KeyringError } from './keyring.ts'
 
 /** Wrapped data keys in Postgres. */
 export function createDataKeyStore(db: Db): DataKeyStore {
+  const keys = db.selectFrom('project_deks').select(['dek_v as dekV', 'kek_id as kekId', 'wrapped'])
   return {
-    findDataKey: async (projectUid, dekV) => {
-      const row = await db
-        .selectFrom('project_deks')
-        .select(['dek_v', 'kek_id', 'wrapped'])
-        .where('project_uid', '=', projectUid)
-        .where('dek_v', '=', dekV)
-        .executeTakeFirst()
-      return row && { dekV: row.dek_v, kekId: row.kek_id, wrapped: row.wrapped }
-    },
+    findDataKey: (projectUid, dekV) =>
+      keys.where('project_uid', '=', projectUid).where('dek_v', '=', dekV).executeTakeFirst(),
 
-    findNewestDataKey: async (projectUid) => {
-      const row = await db
-        .selectFrom('project_deks')
-        .select(['dek_v', 'kek_id', 'wrapped'])
-        .where('project_uid', '=', projectUid)
-        .orderBy('dek_v', 'desc')
-        .limit(1)
-        .executeTakeFirst()
-      return row && { dekV: row.dek_v, kekId: row.kek_id, wrapped: row.wrapped }
-    },
+    findNewestDataKey: (projectUid) =>
+      keys.where('project_uid', '=', projectUid).orderBy('dek_v', 'desc').limit(1).executeTakeFirst(),
 
     findValue: async (projectUid, dekV) => {
       const row = await db
@@ -88,11 +75,9 @@ export function createKekStore(db: Db): KekStore {
 
 /** The wrapped keys of the audit chain in Postgres. */
 export function createChainKeyStore(db: Db): ChainKeyStore {
-  const keys = db.selectFrom('audit_keys').select(['key_no', 'kek_id', 'wrapped'])
-  const present = (row: { key_no: number; kek_id: string; wrapped: Buffer } | undefined) =>
-    row && { keyNo: row.key_no, kekId: row.kek_id, wrapped: row.wrapped }
+  const keys = db.selectFrom('audit_keys').select(['key_no as keyNo', 'kek_id as kekId', 'wrapped'])
   return {
-    find: async (keyNo) => present(await keys.where('key_no', '=', keyNo).executeTakeFirst()),
+    find: (keyNo) => keys.where('key_no', '=', keyNo).executeTakeFirst(),
     addFirst: async (key, now) => {
       await db
         .insertInto('audit_keys')
@@ -101,4 +86,22 @@ export function createChainKeyStore(db: Db): ChainKeyStore {
         .execute()
     },
   }
+}
+
+/**
+ * Locks a key-encryption key that is about to wrap a key, until the transaction ends. A retirement waits for the lock, then
+ * finds the wrapped key and refuses.
+ *
+ * @throws KeyringError if the key is retired
+ */
+export async function lockKek(trx: Db, id: string): Promise<void> {
+  const kek = await trx
+    .selectFrom('keks')
+    .select('kek_id')
+    .where('kek_id', '=', id)
+    .where('retired_at', 'is', null)
+    .forShare()
+    .executeTakeFirst()
+  if (kek === undefined)
+    throw new KeyringError([`key ${id} is retired; restart, or run again, with the active key of the keyring`])
 }

@@ -10,7 +10,7 @@ const [one, two] = [newKey(), newKey()]
 const file = (keys: Record<string, unknown>, active: unknown = 'k1') => JSON.stringify({ active, keys })
 const keyring = parseKeyringFile(file({ k1: one, k2: two }))
 
-test('a keyring of a file and one of a list are the same', () => {
+test('a file and a list give the same keyring', () => {
   const list = parseKeyringList(`k1:${one}, k2:${two}`, 'k1')
   expect([...list.keys.keys()]).toEqual(['k1', 'k2'])
   expect(list.keys.get('k2')?.fingerprint).toBe(keyring.keys.get('k2')?.fingerprint)
@@ -21,7 +21,7 @@ test('a keyring of a file and one of a list are the same', () => {
 test.each([
   ['no JSON', 'x', 'must be JSON'],
   ['an array of keys', JSON.stringify({ active: 'k1', keys: [one] }), 'must be JSON'],
-  ['a key id twice', `{"active":"k1","keys":{"k1":"${one}","k1":"${two}"}}`, 'no name twice'],
+  ['a key id twice', `{"active":"k1","keys":{"k1":"${one}","k1":"${two}"}}`, 'duplicate names'],
   ['no active key', JSON.stringify({ keys: { k1: one } }), 'must be JSON'],
   ['no keys', file({}), 'the active key is not in the keyring'],
   ['another active key', file({ k1: one }, 'k2'), 'the active key is not in the keyring'],
@@ -36,7 +36,7 @@ test.each([
   ['zeros for a key', file({ k1: Buffer.alloc(32).toString('base64') }), 'not random'],
   ['one key under two ids', file({ k1: one, k2: one }), 'second id'],
   ['a bad id', file({ 'k 1': one }, 'k 1'), 'key id must be'],
-])('a keyring with %s is refused, without its material', (_name, text, problem) => {
+])('refuses a keyring with %s, without its material', (_name, text, problem) => {
   let message = ''
   try {
     parseKeyringFile(text)
@@ -47,14 +47,14 @@ test.each([
   expect(message).not.toContain(one)
 })
 
-test('all problems of a list come at once', () => {
+test('reports all problems of a list at once', () => {
   const list = () => parseKeyringList(`k1:${one},k1:${two},bad id:${two},k4`, 'k9')
   expect(list).toThrow(/k1 occurs twice.*key id must be.*active/)
 })
 
 const owner = { purpose: 'dek', owner: '01890a5d-ac96-774b-bcce-b302099a8057', version: 1 } as const
 
-test('a data key is wrapped with the active key and unwraps for its owner only', async () => {
+test('wraps a data key with the active key, for its owner only', async () => {
   const dataKey = createSecretKey(randomBytes(32))
   const stored = await wrapKey(keyring, dataKey, owner)
   expect(stored.kekId).toBe('k1')
@@ -73,7 +73,7 @@ test('a data key is wrapped with the active key and unwraps for its owner only',
 const place = { projectUid: owner.owner, env: 'ab', key: 'c', version: 3 }
 const dataKey = createSecretKey(randomBytes(32))
 
-test('a value decrypts in its place only; places that join to the same text are not the same', () => {
+test('a value decrypts only at its place, even if another place has the same concatenation', () => {
   const blob = encryptValue(dataKey, 7, place, 'value')
   expect(dataKeyVersionOf(blob)).toBe(7)
   expect(decryptValue(dataKey, place, blob)).toBe('value')
@@ -87,7 +87,7 @@ test('a value decrypts in its place only; places that join to the same text are 
   expect(() => decryptValue(createSecretKey(randomBytes(32)), place, blob)).toThrow(DecryptionError)
 })
 
-test('the header of a value is authenticated too', () => {
+test('authenticates the header of a value', () => {
   const blob = encryptValue(dataKey, 7, place, 'value')
   blob.writeUInt32BE(8, 2)
   expect(() => decryptValue(dataKey, place, blob)).toThrow(DecryptionError)
@@ -100,7 +100,7 @@ test('the header of a value is authenticated too', () => {
     expect(() => dataKeyVersionOf(unknown)).toThrow(DecryptionError)
 })
 
-test('a tag of 4, 8, 12 or 15 bytes is refused, although Node would accept some of them', () => {
+test('refuses truncated tags', () => {
   const context = Buffer.from('context')
   const encrypted = encrypt(dataKey, Buffer.from('text'), context)
   expect(decrypt(dataKey, encrypted, context).toString()).toBe('text')
@@ -108,12 +108,10 @@ test('a tag of 4, 8, 12 or 15 bytes is refused, although Node would accept some 
     expect(() => decrypt(dataKey, encrypted.subarray(0, encrypted.length - cut), context)).toThrow(DecryptionError)
 })
 
-test('the database may know keys that are missing here, as long as they wrap nothing', () => {
+test('accepts missing keys only if they are unused', () => {
   const known = { id: 'gone', fingerprint: '0123456789abcdef', used: false, retired: false }
   assertMatches(keyring, [known])
-  expect(() => assertMatches(keyring, [{ ...known, used: true }])).toThrow(
-    'key gone (fingerprint 0123456789abcdef) is in use and not in the keyring',
-  )
+  expect(() => assertMatches(keyring, [{ ...known, used: true }])).toThrow(/key gone \(fingerprint 0123456789abcdef\)/)
   const differs = { ...known, id: 'k2' }
   expect(() => assertMatches(keyring, [differs, { ...known, used: true }])).toThrow(
     new RegExp(`k2 differs.*0123456789abcdef.*${String(keyring.keys.get('k2')?.fingerprint)}.*key gone`),

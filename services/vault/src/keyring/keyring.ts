@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import { uint32 } from './envelope.ts'
 
-/** A keyring that cannot be used, or a key that cannot be used as asked. Lists every problem; holds no key material. */
+/** An unusable keyring or key. Lists every problem, without key material. */
 export class KeyringError extends Error {
   override readonly name = 'KeyringError'
   readonly problems: readonly string[]
@@ -12,10 +12,10 @@ export class KeyringError extends Error {
   }
 }
 
-/** A key-encryption key (KEK) by its id, with what tells it from another one of the same id. */
+/** The id of a key-encryption key (KEK), and a fingerprint that distinguishes it from others of the same id. */
 export type KeyName = { readonly id: string; readonly fingerprint: string }
 
-/** What a data key belongs to. It is authenticated with the wrapped key, which unwraps for no other owner. */
+/** The owner of a data key. It is authenticated with the wrapped key, which unwraps for no other owner. */
 export type DataKeyOwner = { purpose: 'dek' | 'audit'; owner: string; version: number }
 
 /** A data key as it is stored: encrypted with the key-encryption key `kekId`. */
@@ -28,35 +28,35 @@ export type OwnedKey = { readonly key: KeyObject; readonly owner: DataKeyOwner }
 export type OwnedWrappedKey = WrappedKey & { readonly owner: DataKeyOwner }
 
 /**
- * Key-encryption keys of one kind, in this process or in a service. A service of another kind is one more file with a
- * function that returns this; `context/keyring.ts` adds it to the keyring.
+ * Key-encryption keys in this process or in a service. To support another kind of service, implement this and add it in
+ * `context/keyring.ts`.
  */
 export type KeyProvider = {
-  /** The key that wraps. */
+  /** The key that wraps new data keys. */
   readonly activeId: string
-  /** The keys that it has, as far as it knows. */
+  /** The known keys. */
   readonly keys: readonly KeyName[]
-  /** Whether another machine is asked, which takes time and may fail. */
+  /** Whether it sends requests to another machine, which take time and may fail. */
   readonly isRemote: boolean
-  /** Whether it unwraps what the key of this id has wrapped. */
+  /** Whether it can unwrap what the key with this id wrapped. */
   has(id: string): boolean
   /** Wraps data keys with the active key. @throws UnavailableError, KeyringError */
   wrap(keys: readonly OwnedKey[]): Promise<readonly Buffer[]>
   /**
    * Unwraps data keys.
    *
-   * @throws DecryptionError when one was changed or has another owner; UnavailableError, KeyringError
+   * @throws DecryptionError if one was changed or has another owner; UnavailableError, KeyringError
    */
   unwrap(keys: readonly OwnedWrappedKey[]): Promise<readonly KeyObject[]>
-  /** Wraps what it has wrapped again with the active key, where it can without showing the data keys to this process. */
+  /** Wraps its data keys again with the active key, if it can without revealing them to this process. */
   rewrap?(keys: readonly OwnedWrappedKey[]): Promise<readonly Buffer[]>
-  /** What is stored of a key with a value to check it by, where an earlier release stored none; undefined where it has one. */
+  /** Adds a check value to a wrapped key of an earlier release; undefined if it has one. */
   withCheck?(stored: OwnedWrappedKey, key: KeyObject): Buffer | undefined
-  /** Fails when it could neither wrap nor unwrap now. @throws UnavailableError, KeyringError */
+  /** Fails if it cannot wrap and unwrap now. @throws UnavailableError, KeyringError */
   check(): Promise<void>
 }
 
-/** The key-encryption keys of this process. The active one wraps new data keys; each of them unwraps its own. */
+/** All key-encryption keys. The active one wraps new data keys. */
 export type Keyring = {
   readonly activeId: string
   readonly keys: ReadonlyMap<string, KeyName>
@@ -80,12 +80,12 @@ export function createKeyring(providers: readonly KeyProvider[]): Keyring {
   })
 }
 
-/** Whether a keyring unwraps what the key of this id has wrapped. */
+/** Whether a keyring can unwrap what the key with this id wrapped. */
 export function canUnwrap(keyring: Keyring, id: string): boolean {
   return keyring.providers.some((provider) => provider.has(id))
 }
 
-/** Whether another machine is asked for some of the keys. */
+/** Whether some of the keys are on another machine. */
 export function isRemote(keyring: Keyring): boolean {
   return keyring.providers.some((provider) => provider.isRemote)
 }
@@ -98,14 +98,14 @@ export async function wrapKey(keyring: Keyring, key: KeyObject, owner: DataKeyOw
 /**
  * Unwraps a data key.
  *
- * @throws KeyringError when its key-encryption key is not in the keyring; DecryptionError when the wrapped key was
- *   changed or has another owner; UnavailableError when a service does not respond
+ * @throws KeyringError if its key-encryption key is not in the keyring; DecryptionError if the wrapped key was changed or
+ *   has another owner; UnavailableError if a service does not respond
  */
 export async function unwrapKey(keyring: Keyring, stored: WrappedKey, owner: DataKeyOwner): Promise<KeyObject> {
   return first(await providerOf(keyring, stored.kekId).unwrap([{ ...stored, owner }]))
 }
 
-/** What is stored of a key with a value to check it by, where it has none; undefined where it needs none. */
+/** Adds a check value to a wrapped key that needs one; undefined for any other. */
 export function withCheck(
   keyring: Keyring,
   stored: WrappedKey,
@@ -116,7 +116,7 @@ export function withCheck(
 }
 
 /**
- * Wraps stored data keys again with the active key-encryption key, in the order in which they are given.
+ * Wraps stored data keys again with the active key-encryption key, in the given order.
  *
  * @throws like `unwrapKey`
  */
@@ -134,7 +134,7 @@ export async function rewrapKeys(keyring: Keyring, stored: readonly OwnedWrapped
 
 async function wrapKeys(keyring: Keyring, keys: readonly OwnedKey[]): Promise<readonly WrappedKey[]> {
   const [active] = keyring.providers
-  if (active === undefined) throw new KeyringError(['the keyring has no key that wraps'])
+  if (active === undefined) throw new KeyringError(['the keyring has no active key'])
   const wrapped = await active.wrap(keys)
   return keys.map((_key, i) => ({ kekId: active.activeId, wrapped: at(wrapped, i) }))
 }
@@ -164,21 +164,21 @@ function first<T>(items: readonly (T | undefined)[]): T {
 
 function at<T>(items: readonly (T | undefined)[], i: number): T {
   const item = items[i]
-  if (item === undefined) throw new KeyringError(['a provider of keys answered fewer than it was asked for'])
+  if (item === undefined) throw new KeyringError(['a key provider returned too few results'])
   return item
 }
 
-/** Format 1, the algorithm, then the id of the key-encryption key with its length. */
+/** Format 1, the algorithm, and the id of the key-encryption key with its length. */
 export function wrapHeader(algorithm: number, kekId: string): Buffer {
   return Buffer.concat([Buffer.from([1, algorithm, kekId.length]), Buffer.from(kekId, 'latin1')])
 }
 
-/** What a data key belongs to, as bytes to authenticate it with; `header` is authenticated too. */
+/** The additional data of a wrapped key: its owner and its header. */
 export function ownerOf({ purpose, owner, version }: DataKeyOwner, header: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from(`vault/${purpose}/1`), header, lengthPrefixed(owner), uint32(version)])
 }
 
-/** A text after its length. With a delimiter instead, `a:b` and `c` would give the same bytes as `a` and `b:c`. */
+/** A text after its length. With a delimiter, `a:b` and `c` would give the same bytes as `a` and `b:c`. */
 function lengthPrefixed(text: string): Buffer {
   const bytes = Buffer.from(text)
   return Buffer.concat([uint32(bytes.length), bytes])

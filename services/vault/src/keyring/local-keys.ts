@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
-import { parseStrictJson } from '../json/strict-json.ts'
+import { parseStrictJson } from '../strict-json.ts'
 import { decrypt, encrypt } from './envelope.ts'
 import {
   createKeyring,
@@ -13,14 +13,14 @@ import {
   wrapHeader,
 } from './keyring.ts'
 
-/** A key-encryption key (KEK) in this process: wraps data keys, never values. */
+/** A key-encryption key (KEK) in this process. It wraps data keys, never values. */
 type LocalKey = { readonly id: string; readonly fingerprint: string; readonly key: KeyObject }
 
 /** AES-256-GCM, in this process. */
 const ALGORITHM = 1
 
 /**
- * Reads a keyring file: `{"active":"2026-11","keys":{"2026-11":"<base64 of 32 bytes>"}}`.
+ * Parses a keyring file: `{"active":"2026-11","keys":{"2026-11":"<base64 of 32 bytes>"}}`.
  *
  * @throws KeyringError listing every problem, without key material
  */
@@ -30,13 +30,13 @@ export function parseKeyringFile(text: string): Keyring {
   const active = file?.['active']
   if (typeof keys !== 'object' || keys === null || Array.isArray(keys) || typeof active !== 'string')
     throw new KeyringError([
-      'VAULT_KEYRING_FILE: must be JSON, no name twice, like {"active":"id","keys":{"id":"<base64>"}}',
+      'VAULT_KEYRING_FILE: must be JSON without duplicate names, like {"active":"id","keys":{"id":"<base64>"}}',
     ])
   return readKeys('VAULT_KEYRING_FILE', Object.entries(keys), active)
 }
 
 /**
- * Reads VAULT_KEYRING, `id:base64,id:base64`, and VAULT_KEYRING_ACTIVE.
+ * Parses VAULT_KEYRING, `id:base64,id:base64`, and VAULT_KEYRING_ACTIVE.
  *
  * @throws KeyringError listing every problem, without key material
  */
@@ -57,9 +57,8 @@ function readKeys(source: string, entries: readonly (readonly [string, unknown])
     else problems.push(`${source}: ${problem}`)
   }
   const duplicate = [...keys.values()].find((a) => [...keys.values()].some((b) => a.id < b.id && a.key.equals(b.key)))
-  if (duplicate)
-    problems.push(`${source}: key ${duplicate.id} occurs under a second id; every id needs a key of its own`)
-  if (activeId === '') problems.push(`${source}: no key is named as the active one`)
+  if (duplicate) problems.push(`${source}: key ${duplicate.id} occurs under a second id; every id needs its own key`)
+  if (activeId === '') problems.push(`${source}: no active key is set`)
   else if (entries.every(([id]) => id !== activeId)) problems.push(`${source}: the active key is not in the keyring`)
   if (problems.length > 0) throw new KeyringError(problems)
   return createKeyring([createLocalKeys(keys, activeId)])
@@ -70,8 +69,8 @@ function problemOf(id: string, encoded: unknown, keys: ReadonlyMap<string, unkno
   if (keys.has(id)) return `key ${id} occurs twice`
   const material = typeof encoded === 'string' ? Buffer.from(encoded, 'base64') : Buffer.alloc(0)
   if (material.length !== 32 || material.toString('base64') !== encoded)
-    return `key ${id} must be the base64 of exactly 32 bytes; make one with: openssl rand -base64 32`
-  if (new Set(material).size < 12) return `key ${id} is not random; make one with: openssl rand -base64 32`
+    return `key ${id} must be the base64 of exactly 32 bytes; create one with: openssl rand -base64 32`
+  if (new Set(material).size < 12) return `key ${id} is not random; create one with: openssl rand -base64 32`
   return undefined
 }
 
@@ -90,12 +89,12 @@ function createKek(id: string, material: Buffer): LocalKey {
   return { id, fingerprint: fingerprintOf(key), key }
 }
 
-/** 16 hex digits that identify a key and reveal nothing about it. */
+/** 16 hex digits that identify a key without revealing anything about it. */
 function fingerprintOf(key: KeyObject): string {
   return createHmac('sha256', key).update('vault/kek-fp/1').digest('hex').slice(0, 16)
 }
 
-/** Wraps data keys with keys of this process. The id of the key is authenticated with what it wraps. */
+/** Wraps data keys in this process. The id of the wrapping key is authenticated. */
 function createLocalKeys(keys: ReadonlyMap<string, LocalKey>, activeId: string): KeyProvider {
   function find(id: string): LocalKey {
     const kek = keys.get(id)
@@ -132,7 +131,7 @@ function createLocalKeys(keys: ReadonlyMap<string, LocalKey>, activeId: string):
   }
 }
 
-/** The result of work that needs no waiting; what it throws is a rejection. */
+/** Runs synchronous work; what it throws is a rejection. */
 function later<T>(work: () => T): Promise<T> {
   return new Promise((resolve) => resolve(work()))
 }

@@ -1,5 +1,5 @@
 import { createHash, createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
-import { DecryptionError } from './envelope.ts'
+import { DecryptionError, encodeColumns } from './envelope.ts'
 import {
   type KeyName,
   type KeyProvider,
@@ -9,54 +9,53 @@ import {
   type WrappedKey,
   wrapHeader,
 } from './keyring.ts'
-import { encodeColumns } from './row-codes.ts'
 
-/** A key of the service: the time at which each of its versions was made, in seconds since the Unix epoch. */
+/** A key of the service, with the time at which each version was created, in seconds since the Unix epoch. */
 export type TransitKey = {
   readonly type: string
   readonly derived: boolean
   readonly versions: ReadonlyMap<number, number>
 }
 
-/** A service with the transit API of HashiCorp Vault and OpenBao. Each method is one request, for any number of items. */
+/** A service with the transit API of HashiCorp Vault and OpenBao. Each method sends one request. */
 export type TransitClient = {
   readKey(): Promise<TransitKey>
-  /** Returns `vault:v<version>:<base64>` of each. */
+  /** Returns `vault:v<version>:<base64>` for each. */
   encrypt(plaintexts: readonly Buffer[], version: number): Promise<readonly string[]>
-  /** @throws DecryptionError when the service refuses one of them */
+  /** @throws DecryptionError if the service refuses any of them */
   decrypt(ciphertexts: readonly string[]): Promise<readonly Buffer[]>
-  /** Encrypts again with another version, without showing the plaintext. @throws DecryptionError */
+  /** Encrypts again with another version, without revealing the plaintext. @throws DecryptionError */
   rewrap(ciphertexts: readonly string[], version: number): Promise<readonly string[]>
 }
 
 /**
- * Encrypted by a service: the format of the ciphertext is its own. The check value of the data key stands before it, which
- * the service never sees: another key that it returns by mistake is recognised before anything is encrypted with it.
+ * A ciphertext of the service, after a check value of the data key that the service never sees. If the service returns a
+ * wrong key, this is noticed before anything is encrypted with it.
  */
 const ALGORITHM = 3
-/** That of earlier releases, without a check value. */
+/** The format of earlier releases, without a check value. */
 const UNCHECKED = 2
 const CHECK_LENGTH = 16
 
-/** The types of keys that authenticate what they encrypt. Without that, what a data key belongs to would bind nothing. */
+/** The types of keys with authenticated encryption, which binds a data key to its owner. */
 const TYPES = ['aes256-gcm96', 'aes128-gcm96', 'chacha20-poly1305', 'xchacha20-poly1305']
 
-/** Longer names would make ids that are too long. */
+/** Longer names would exceed the length of an id. */
 const KEY_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$/
 
-/** Whether a text can be the name of a key of the service. */
+/** Whether a text can be the name of a transit key. */
 export function isTransitKeyName(text: string): boolean {
   return KEY_NAME.test(text)
 }
 
 /**
- * Wraps data keys with a key of a transit service, which this process never has. Each version of it is a key-encryption
- * key of its own, `transit.<name>.v<version>`; the newest one at the start wraps.
+ * Wraps data keys with a key that never leaves a transit service. Each version is a separate key-encryption key,
+ * `transit.<name>.v<version>`; the newest one at the start wraps.
  *
- * The service is told nothing of what a data key belongs to: a digest of that is encrypted with it. So the service can
- * wrap it again with a newer version, which its API does not do for ciphertexts with associated data.
+ * A digest of the owner is encrypted with the data key instead of being sent as associated data, because the service
+ * cannot rewrap ciphertexts with associated data.
  *
- * @throws KeyringError when the key cannot be used; UnavailableError when the service does not respond
+ * @throws KeyringError if the key cannot be used; UnavailableError if the service does not respond
  */
 export async function createTransitKeys(client: TransitClient, name: string): Promise<KeyProvider> {
   const { keys, newest } = await readVersions()
@@ -76,25 +75,25 @@ export async function createTransitKeys(client: TransitClient, name: string): Pr
   async function readVersions(): Promise<{ keys: readonly KeyName[]; newest: number }> {
     const { type, derived, versions } = await client.readKey()
     if (!TYPES.includes(type)) throw new KeyringError([`the transit key ${name} must be of type ${TYPES.join(' or ')}`])
-    if (derived) throw new KeyringError([`the transit key ${name} must not be a derived one`])
-    const known = [...versions].map(([version, made]) => ({
+    if (derived) throw new KeyringError([`the transit key ${name} must not be derived`])
+    const known = [...versions].map(([version, createdAt]) => ({
       id: idOf(version),
-      fingerprint: fingerprintOf(version, made),
+      fingerprint: fingerprintOf(version, createdAt),
     }))
     const last = Math.max(0, ...versions.keys())
     if (last === 0) throw new KeyringError([`the transit key ${name} has no version`])
     return { keys: known, newest: last }
   }
 
-  /** Tells a key from another one that was made under its name later. */
-  function fingerprintOf(version: number, made: number): string {
-    const text = encodeColumns(['vault/transit-fp/1', name, String(version), String(made)])
+  /** Distinguishes a key from a later one of the same name. */
+  function fingerprintOf(version: number, createdAt: number): string {
+    const text = encodeColumns(['vault/transit-fp/1', name, String(version), String(createdAt)])
     return createHash('sha256').update(text).digest('hex').slice(0, 16)
   }
 
   function toWrapped(ciphertext: string, check: Buffer | undefined): Buffer {
     if (!ciphertext.startsWith(`vault:v${String(newest)}:`))
-      throw new KeyringError([`the transit key ${name} encrypted with another version than ${String(newest)}`])
+      throw new KeyringError([`the transit key ${name} did not encrypt with version ${String(newest)}`])
     return join(activeId, { check, ciphertext })
   }
 
@@ -116,11 +115,11 @@ export async function createTransitKeys(client: TransitClient, name: string): Pr
       const plaintexts = await client.decrypt(parts.map(({ ciphertext }) => ciphertext))
       return plaintexts.map((plaintext, i) => {
         const { owner } = stored[i] ?? {}
-        if (owner === undefined) throw new KeyringError([`the transit key ${name} answered more than it was asked for`])
+        if (owner === undefined) throw new KeyringError([`the transit key ${name} returned too many results`])
         const key = withoutOwner(plaintext, digestOf(owner))
         const check = parts[i]?.check
         if (check !== undefined && !timingSafeEqual(check, checkOf({ key, owner })))
-          throw new DecryptionError('the transit service returned another key than it was given')
+          throw new DecryptionError('the transit service returned a wrong key')
         return key
       })
     },
@@ -152,7 +151,7 @@ function digestOf(owner: OwnedKey['owner']): Buffer {
     .digest()
 }
 
-/** A digest of the owner, 32 bytes, and the key. */
+/** A digest of the owner (32 bytes), then the key. */
 function withOwner({ key, owner }: OwnedKey): Buffer {
   const material = key.export()
   const plaintext = Buffer.concat([digestOf(owner), material])

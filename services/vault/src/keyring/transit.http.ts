@@ -4,26 +4,26 @@ import { z } from 'zod'
 import { DecryptionError } from './envelope.ts'
 import type { TransitClient } from './transit-keys.ts'
 
-/** Where the service is, and how it is asked. */
+/** How to reach the transit service. */
 export type TransitSettings = {
   /** For example `https://openbao.internal:8200`. */
   readonly url: string
-  /** The path that the transit engine is enabled at. */
+  /** The path of the transit engine. */
   readonly mount: string
   /** The name of the key. */
   readonly key: string
   readonly namespace: string | undefined
-  /** Read for each request: whoever renews the token writes it to a file. @throws Error when it cannot be read */
+  /** Called for each request, because an agent may renew the token's file. @throws Error if it cannot be read */
   readonly readToken: () => string
 }
 
-/** A write of a project may wait for it, in a transaction that others wait for. */
+/** Writes of the same project wait for a transaction that waits for this. */
 const TOTAL_MS = 3_000
 const ATTEMPT_MS = 1_400
 const FIRST_WAIT_MS = 50
-/** Sealed, restarting, a standby without a leader, or asked too often. Every request may be repeated. */
+/** Sealed, restarting, a standby without a leader, or rate limited. Every request can be repeated. */
 const RETRIED_STATUSES: readonly number[] = [412, 429, 472, 473, 500, 502, 503, 504]
-/** 500 data keys in base64, with their places in JSON, are far smaller. */
+/** Far more than 500 data keys in base64. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024
 
 const keyAnswer = z.object({
@@ -35,18 +35,18 @@ const results = <Item extends z.ZodType>(item: Item) => z.object({ data: z.objec
 const ENCRYPTED = results(encrypted)
 const DECRYPTED = results(decrypted)
 
-/** An answer with an error. The message of the service is for the log; it repeats no plaintext. */
+/** An error response. Its message is for the log and contains no plaintext. */
 class TransitError extends Error {
   override readonly name = 'TransitError'
   readonly status: number
 
   constructor(status: number, message: string) {
-    super(`the transit service answered ${String(status)}: ${message}`)
+    super(`the transit service returned ${String(status)}: ${message}`)
     this.status = status
   }
 }
 
-/** Asks a transit service by HTTP, as the API of HashiCorp Vault and OpenBao is published. */
+/** Creates a client for the published HTTP API of HashiCorp Vault and OpenBao. */
 export function createTransitClient(settings: TransitSettings): TransitClient {
   const { url, mount, key, namespace, readToken } = settings
 
@@ -60,7 +60,7 @@ export function createTransitClient(settings: TransitSettings): TransitClient {
         ...(body !== undefined && { 'Content-Type': 'application/json' }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      // A token goes to no other host.
+      // The token is never sent to another host.
       redirect: 'error',
       signal: AbortSignal.any([deadline, AbortSignal.timeout(ATTEMPT_MS)]),
     })
@@ -69,8 +69,8 @@ export function createTransitClient(settings: TransitSettings): TransitClient {
     return text
   }
 
-  /** Asks until there is an answer, for three seconds at most. */
-  async function ask(method: 'GET' | 'POST', path: string, body?: object): Promise<string> {
+  /** Retries for three seconds at most. */
+  async function sendWithRetries(method: 'GET' | 'POST', path: string, body?: object): Promise<string> {
     const deadline = AbortSignal.timeout(TOTAL_MS)
     for (let wait = FIRST_WAIT_MS; ; wait *= 2) {
       try {
@@ -93,10 +93,10 @@ export function createTransitClient(settings: TransitSettings): TransitClient {
     body?: object,
   ): Promise<z.output<Answer>> {
     try {
-      const text = await ask(method, path, body)
+      const text = await sendWithRetries(method, path, body)
       return schema.parse(JSON.parse(text), { reportInput: false })
     } catch (error) {
-      // 400 is about the ciphertext: everything else is in our hands.
+      // Only the ciphertext can cause a 400 here.
       if (error instanceof TransitError && error.status === 400 && path !== 'encrypt')
         throw new DecryptionError('the transit service does not decrypt the data key', { cause: error })
       throw new UnavailableError('key service', { cause: withoutInput(error) })
@@ -138,7 +138,7 @@ async function readText(response: Response): Promise<string> {
   let bytes = 0
   for await (const chunk of body ?? NOTHING) {
     bytes += chunk.length
-    if (bytes > MAX_ANSWER_BYTES) throw new Error('the transit service answered more than 4 MiB')
+    if (bytes > MAX_ANSWER_BYTES) throw new Error('the transit service returned more than 4 MiB')
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
@@ -151,20 +151,20 @@ const errorAnswer = z.object({
   data: z.object({ batch_results: z.array(z.object({ error: z.string().optional() })) }).optional(),
 })
 
-/** What the service says went wrong: of the request, or of the first item of a batch. */
+/** The error of the request, or of the first failed item of a batch. */
 function messageOf(text: string): string {
   try {
     const { errors = [], data } = errorAnswer.parse(JSON.parse(text))
     const ofItem = data?.batch_results.find(({ error }) => error !== undefined && error !== '')?.error
-    return (errors[0] ?? ofItem ?? 'without a reason').slice(0, 300)
+    return (errors[0] ?? ofItem ?? 'no reason given').slice(0, 300)
   } catch {
-    return 'without a reason'
+    return 'no reason given'
   }
 }
 
-/** An answer that is malformed may hold a data key: its error says only that. */
+/** A malformed response may contain a data key, so its error has no details. */
 function withoutInput(error: unknown): unknown {
   if (error instanceof z.ZodError || error instanceof SyntaxError)
-    return new Error('the transit service answered something else than its API says')
+    return new Error('the transit service returned an unexpected response')
   return isError(error) ? error : new Error('unknown error')
 }

@@ -1,56 +1,118 @@
 import type { Around } from '@vault-and-tracker/rest'
-import type { TrustedProxies } from '@vault-and-tracker/service-kit/http/client-address'
-import { addressKey, clientAddress } from '@vault-and-tracker/service-kit/http/client-address'
+import { boundedMap } from '@vault-and-tracker/service-kit/core/cache'
+import { addressKey, clientAddress, type TrustedProxies } from '@vault-and-tracker/service-kit/http/client-address'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
+import type { RateLimit } from '@vault-and-tracker/service-kit/http/rate-limit'
 import type { Request, Response } from 'express'
-import type { FailureLimit } from './failure-limit.ts'
+import { apiError, isApiError } from '../errors.ts'
+
+/** Limits the failures of each client, which is an address, or a project at an address. */
+export type FailureLimit = ReturnType<typeof createFailureLimit>
+
+const MAX_CLIENTS = 50_000
 
 /**
- * A limit with its count of all replicas, which must fail while Redis is unavailable: a failure that cannot be counted is
- * answered 503, without telling what was wrong.
+ * Limits failures per client and window. Only failures are counted in Redis, so requests that succeed cost nothing. Each
+ * process also counts its own, which enforces the limit while Redis is unavailable: a failure that cannot be counted is a
+ * 503, which does not reveal what was wrong.
+ *
+ * @param options `limit` failures per `windowMs`, 0 for no limit; `countShared` counts the failures at all replicas;
+ *   `onBlocked` is called once when a client is blocked
  */
-export type CountedLimit = {
-  readonly limit: FailureLimit
-  readonly countShared: (client: string, request: Request, response: Response) => Promise<void>
+export function createFailureLimit(options: {
+  limit: number
+  windowMs: number
+  clock: Clock
+  countShared: RateLimit
+  onBlocked: (client: string) => void
+}) {
+  const { limit, windowMs, clock, countShared, onBlocked } = options
+  const failures = boundedMap<string, { seen: number; until: number }>(MAX_CLIENTS)
+
+  function current(client: string) {
+    const known = failures.get(client)
+    if (known !== undefined && known.until > clock.now()) return known
+    const added = { seen: 0, until: clock.now() + windowMs }
+    failures.set(client, added)
+    return added
+  }
+
+  /** Seconds until the client may try again, for `Retry-After`; 0 if it may now. */
+  function retryAfter(client: string): number {
+    const known = failures.peek(client)
+    if (limit === 0 || known === undefined || known.seen <= limit) return 0
+    return Math.max(0, Math.ceil((known.until - clock.now()) / 1000))
+  }
+
+  return {
+    retryAfter,
+
+    /** Whether this process counted a failure in the client's last window, or in one that began during it. */
+    hasFailed: (client: string): boolean => (failures.peek(client)?.until ?? 0) + windowMs > clock.now(),
+
+    /** @throws ApiError rate_limited while the client is blocked; costs no round trip */
+    assertAllowed: (client: string): void => {
+      if (retryAfter(client) > 0) throw apiError('rate_limited')
+    },
+
+    /** Counts a failure. @throws ApiError rate_limited, or the error of `countShared` */
+    count: async (client: string, request: Request, response: Response): Promise<void> => {
+      if (limit === 0) return
+      const own = current(client)
+      own.seen++
+      if (own.seen === limit + 1) onBlocked(client)
+      if (own.seen > limit) throw apiError('rate_limited')
+      try {
+        await countShared(client, request, response)
+      } catch (error) {
+        // Together with the failures at other replicas it is over the limit, so it is blocked here too.
+        if (isApiError(error) && error.code === 'rate_limited' && own.seen <= limit) {
+          own.seen = limit + 1
+          onBlocked(client)
+        }
+        throw error
+      }
+    },
+  }
 }
 
-/** The limit of each project behind an address, so that one project with a revoked key does not block the others there. */
-export type ProjectLimit = CountedLimit & {
-  /** The project that a request names; nothing of it is proven. */
+/** A limit for each project at an address, so that one project with a revoked key does not block the others there. */
+export type ProjectLimit = {
+  readonly limit: FailureLimit
+  /** The project that a request names, which is not proven. */
   readonly projectOf: (request: Request) => string | undefined
-  /** Failures of unknown projects share one count per address: one count per name would have no bound. */
+  /** Failures of unknown projects share one count per address, because names are unbounded. */
   readonly isProject: (name: string) => Promise<boolean>
 }
 
 /**
- * Runs work under limits on failures: refuses a client that is blocked, and counts work that fails. Every failure counts for
- * its address. With a limit per project, requests that it refuses do not.
+ * Refuses requests of blocked clients, and counts failures around guard and handler. Every failure counts for its address,
+ * except requests that the limit of a project refuses.
  */
 export function createFailureGuard(deps: {
-  perAddress: CountedLimit
+  perAddress: FailureLimit
   perProject?: ProjectLimit
   proxies: TrustedProxies
   isFailure: (error: unknown, request: Request) => boolean
 }): Around {
   const { perAddress, perProject, proxies, isFailure } = deps
 
-  /** Failures of a project count for its address too, so without one there is nothing to read. */
+  /** Failures of a project count for its address too, so the request is parsed only if the address has some. */
   const blockable = (address: string, request: Request): string | undefined =>
-    perAddress.limit.hasFailed(address) ? perProject?.projectOf(request) : undefined
+    perAddress.hasFailed(address) ? perProject?.projectOf(request) : undefined
 
   async function countFailure(address: string, request: Request, response: Response): Promise<void> {
-    const count = ({ limit, countShared }: CountedLimit, client: string): Promise<void> =>
-      limit.count(client, () => countShared(client, request, response))
-    await count(perAddress, address)
+    await perAddress.count(address, request, response)
     if (perProject === undefined) return
     const project = perProject.projectOf(request)
     const isKnown = project !== undefined && (await perProject.isProject(project))
-    await count(perProject, clientOf(address, isKnown ? project : NO_PROJECT))
+    await perProject.limit.count(clientOf(address, isKnown ? project : NO_PROJECT), request, response)
   }
 
   return async (request, response, work) => {
     const address = addressKey(clientAddress(request, proxies))
     try {
-      perAddress.limit.assertAllowed(address)
+      perAddress.assertAllowed(address)
       const project = blockable(address, request)
       if (project !== undefined) perProject?.limit.assertAllowed(clientOf(address, project))
       return await work()
@@ -60,13 +122,13 @@ export function createFailureGuard(deps: {
     } finally {
       const project = blockable(address, request)
       const ofProject = project === undefined ? 0 : (perProject?.limit.retryAfter(clientOf(address, project)) ?? 0)
-      const seconds = Math.max(perAddress.limit.retryAfter(address), ofProject)
+      const seconds = Math.max(perAddress.retryAfter(address), ofProject)
       if (seconds > 0 && !response.headersSent) response.setHeader('Retry-After', String(seconds))
     }
   }
 }
 
-/** Stands for all names that are no project. */
+/** Stands for all unknown projects. */
 const NO_PROJECT = '-'
 
 /** Addresses and names of projects have no spaces. */

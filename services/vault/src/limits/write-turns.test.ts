@@ -7,7 +7,7 @@ const patient = (): Wanted => ({ signal: new AbortController().signal, assert: (
 const of = (owner: string, project: string, wanted = patient()) => ({ owner, project, wanted })
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
-/** Writes that run until they are told to end, in the order of their starts. */
+/** Writes that run until `end`, with names in the order of their starts. */
 function writes(inTurn = createWriteTurns(8)) {
   const started: string[] = []
   const ends = new Map<string, () => void>()
@@ -25,7 +25,7 @@ function writes(inTurn = createWriteTurns(8)) {
   }
 }
 
-test('writes of one owner, and writes on one project, run one after another, also after a failure', async () => {
+test('serialises the writes of an owner and of a project, even after a failure', async () => {
   const inTurn = createWriteTurns(8)
   const events: string[] = []
   const write = (owner: string, project: string, name: string) =>
@@ -41,7 +41,7 @@ test('writes of one owner, and writes on one project, run one after another, als
   expect(events.indexOf('c1 begins')).toBeLessThan(events.indexOf('a1 ends'))
 })
 
-test('who waits on a project has their turns one after another, however much one of them asks for', async () => {
+test('owners take turns on a project', async () => {
   const { started, write, end } = writes()
   for (const name of ['a1', 'a2', 'a3']) void write(name, 'administrator', 'shop')
   void write('b1', 'other administrator', 'shop')
@@ -51,7 +51,7 @@ test('who waits on a project has their turns one after another, however much one
   expect(started).toEqual(['a1', 'b1', 'c1', 'a2', 'a3'])
 })
 
-test('writes leave some connections to everything else', async () => {
+test('limits concurrent writes', async () => {
   const { started, write, end } = writes(createWriteTurns(2))
   for (const name of ['a', 'b', 'c']) void write(name, name, name)
   await settled()
@@ -60,14 +60,14 @@ test('writes leave some connections to everything else', async () => {
   expect(started).toEqual(['a', 'b', 'c'])
 })
 
-test('an owner who has too many writes waiting is refused, and no other owner', async () => {
+test('refuses an owner with too many waiting writes, but no other owner', async () => {
   const inTurn = createWriteTurns(8)
   for (let i = 0; i < 61; i++) void inTurn(of('a', 'a'), never)
   await expect(inTurn(of('a', 'a'), never)).rejects.toMatchObject({ code: 'unavailable' })
   await expect(inTurn(of('b', 'b'), () => Promise.resolve('written'))).resolves.toBe('written')
 })
 
-test('so many writes wait in total, and a place is given back whenever one ends or is given up', async () => {
+test('limits waiting writes in total, and frees the place of a write that was given up', async () => {
   const inTurn = createWriteTurns(1)
   const { write, end } = writes(inTurn)
   const first = write('first', 'first', 'first')
@@ -83,7 +83,7 @@ test('so many writes wait in total, and a place is given back whenever one ends 
   expect([await first, await another]).toEqual(['first', 'written'])
 })
 
-test('a write that was given up while it waited does not run; one that runs keeps its turn, and may not commit', async () => {
+test('a write that is given up does not run, or keeps its turn without committing', async () => {
   const { started, write, end } = writes()
   let giveUp = (): void => undefined
   const impatient = createWanted((gone) => (giveUp = gone))
@@ -102,7 +102,7 @@ test('a write that was given up while it waited does not run; one that runs keep
   expect(await later).toBe('c')
 })
 
-test('a write is given up when its time is over', async () => {
+test('gives up a write after its time limit', async () => {
   const { started, write } = writes()
   void write('a', 'shop', 'shop')
   const late = createWanted(() => undefined, 1)

@@ -1,30 +1,29 @@
 import { apiError } from '../errors.ts'
 import { alwaysWanted, givenUp, type Wanted, whileWanted } from './wanted.ts'
 
-/** A write: who makes it, the name of the project that it changes, and whether somebody still waits for it. */
+/** A write of an owner to a project, which is given by its name. */
 export type Write = { readonly owner: string; readonly project: string; readonly wanted?: Wanted | undefined }
 
-/** Runs a write when it is its turn, unless it was given up. @throws ApiError unavailable when it was, or too many wait */
+/** Runs a write when it is its turn. @throws ApiError unavailable if it was given up, or too many are waiting */
 export type WriteTurns = <T>(write: Write, work: () => Promise<T>) => Promise<T>
 
-/** What one application writes at once, and less than a second of work. */
-const MOST_OF_AN_OWNER = 60
-const MOST_OF_ALL = 1_000
+/** Less than a second of work. */
+const MAX_PER_OWNER = 60
+const MAX_WAITING = 1_000
 
 type Waiting = Write & { readonly start: () => void }
 
 /**
- * Lets writes take turns in this process: one at a time of each owner and on each project, and owners one after another.
- * In the database they wait for each other anyway, and each of them would hold a connection meanwhile: those of one
- * project, or of one administrator, would take them all.
+ * Serialises the writes of each owner and of each project in this process, and gives owners their turns round-robin. Writes
+ * to a project wait for each other in the database anyway, where each would occupy a connection.
  *
- * A write that was given up while it waited does not run. One that runs then is answered at once and keeps its turn until
- * it has ended; before it commits it asks whether it is wanted.
+ * A write that is given up while it waits does not run. If it is already running, its client gets the error at once, and it
+ * keeps its turn until it has ended.
  *
- * @param atOnce how many run at a time: fewer than there are connections
+ * @param atOnce how many writes run at a time: fewer than there are connections
  */
 export function createWriteTurns(atOnce: number): WriteTurns {
-  /** In the order in which owners have their next turn. */
+  /** In the order of the owners' next turns. */
   const owners = new Map<string, Waiting[]>()
   const busyOwners = new Set<string>()
   const busyProjects = new Set<string>()
@@ -64,8 +63,8 @@ export function createWriteTurns(atOnce: number): WriteTurns {
 
   function turnOf(write: Write, { signal }: Wanted): Promise<void> {
     const writes = owners.get(write.owner) ?? []
-    if (writes.length >= MOST_OF_AN_OWNER || count >= MOST_OF_ALL)
-      throw apiError('unavailable', 'Too many writes at once. Try again in a moment.')
+    if (writes.length >= MAX_PER_OWNER || count >= MAX_WAITING)
+      throw apiError('unavailable', 'Too many writes are waiting. Try again in a moment.')
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         remove(waiting)

@@ -6,19 +6,22 @@ export type KeyUseStore = {
   write(uses: readonly { keyId: string; at: Date }[]): Promise<void>
 }
 
-/** More keys than this between two writes, and the least recently used one is not noted. */
+/** Beyond this number between two writes, the least recently used keys are not recorded. */
 const MAX_KEYS = 10_000
 
-/** Notes when keys are used, in memory, so that a request writes nothing for it; `flush` stores what was noted. */
+/** Records when keys are used. */
+export type KeyUses = ReturnType<typeof createKeyUses>
+
+/** Records when keys are used, in memory, so that requests do not write. */
 export function createKeyUses(deps: { store: KeyUseStore; clock: Clock }) {
   const { store, clock } = deps
   let uses = boundedMap<string, { at: Date }>(MAX_KEYS)
   return {
-    used: (keyId: string): void => {
+    note: (keyId: string): void => {
       uses.set(keyId, { at: new Date(clock.now()) })
     },
 
-    /** @throws whatever the store throws; then the uses since the last flush are not noted */
+    /** Stores the recorded uses. If the store fails, they are lost. */
     flush: async (): Promise<void> => {
       const noted = [...uses.entries()].map(([keyId, { at }]) => ({ keyId, at }))
       uses = boundedMap(MAX_KEYS)

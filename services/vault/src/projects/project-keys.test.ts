@@ -1,5 +1,7 @@
 import { expect, test } from '@jest/globals'
-import { FULL_SCOPE, isExpired, MAX_VALID_KEYS, OVERLAP_MS, type ProjectKey, replaceKey } from './project-keys.ts'
+import { FULL_SCOPE } from '../access/project-caller.ts'
+import type { ProjectKey } from '../integrity/rows.ts'
+import { isExpired, MAX_VALID_KEYS, OVERLAP_MS, replaceKey } from './project-keys.ts'
 
 const now = new Date('2026-11-21T12:00:00.000Z')
 const at = (ms: number) => new Date(now.getTime() + ms)
@@ -16,54 +18,43 @@ function key(id: number, createdMs: number, notAfterMs: number | null): ProjectK
 }
 
 const added = key(9, 0, null)
+const rotate = (keys: readonly ProjectKey[], overlapMs: number) =>
+  replaceKey(keys, added, now, overlapMs).map(({ id, notAfter }) => [
+    id,
+    notAfter && notAfter.getTime() - now.getTime(),
+  ])
 
-test('a key is valid until the moment it ends, and not at it', () => {
+test('a key is valid until its end, exclusive', () => {
   expect(isExpired({ notAfter: null }, now)).toBe(false)
   expect(isExpired({ notAfter: at(1) }, now)).toBe(false)
   expect(isExpired({ notAfter: now }, now)).toBe(true)
 })
 
-test('the current key gets ten minutes', () => {
-  expect(replaceKey([key(1, -1_000, null)], added, now, OVERLAP_MS)).toEqual({
-    add: added,
-    end: [{ id: '1', notAfter: at(OVERLAP_MS) }],
-    forget: [],
-  })
+test.each([
+  ['ends the current key after the overlap', [key(1, -1_000, null)], OVERLAP_MS, [['1', OVERLAP_MS]]],
+  [
+    'leaves the end of earlier keys',
+    [key(1, -2_000, 240_000), key(2, -1_000, null)],
+    60_000,
+    [
+      ['1', 240_000],
+      ['2', 60_000],
+    ],
+  ],
+  ['deletes all keys without an overlap', [key(1, -2_000, 240_000), key(2, -1_000, null)], 0, []],
+  ['deletes expired keys, which may be added again', [key(9, -900_000, -1)], OVERLAP_MS, []],
+])('a rotation %s', (_name, keys, overlapMs, kept) => {
+  expect(rotate(keys, overlapMs)).toEqual([...kept, ['9', null]])
 })
 
-test('a key that was replaced before keeps the end it has', () => {
-  const { end } = replaceKey([key(1, -2_000, 240_000), key(2, -1_000, null)], added, now, OVERLAP_MS)
-  expect(end).toEqual([{ id: '2', notAfter: at(OVERLAP_MS) }])
-})
-
-test('an overlap of zero removes every key', () => {
-  const keys = [key(1, -2_000, 240_000), key(2, -1_000, null)]
-  expect(replaceKey(keys, added, now, 0)).toEqual({ add: added, end: [], forget: ['1', '2'] })
-})
-
-test('a short overlap is for the current key alone', () => {
-  const keys = [key(1, -2_000, 240_000), key(2, -1_000, null)]
-  expect(replaceKey(keys, added, now, 60_000)).toEqual({
-    add: added,
-    end: [{ id: '2', notAfter: at(60_000) }],
-    forget: [],
-  })
-})
-
-test('beyond five valid keys the oldest is removed', () => {
+test('a rotation deletes the oldest of more than five valid keys', () => {
   const keys = [1, 2, 3, 4, 5].map((id) => key(id, id - 10, id === 5 ? null : 300_000))
-  const { end, forget } = replaceKey(keys, added, now, OVERLAP_MS)
-  expect(end).toEqual([{ id: '5', notAfter: at(OVERLAP_MS) }])
-  expect(forget).toEqual(['1'])
-  expect(keys.length - forget.length + 1).toBe(MAX_VALID_KEYS)
+  const rotated = rotate(keys, OVERLAP_MS)
+  expect(rotated).toHaveLength(MAX_VALID_KEYS)
+  expect(rotated[0]).toEqual(['2', 300_000])
 })
 
-test('expired keys are deleted, and may be added again', () => {
-  const change = replaceKey([key(9, -900_000, -1), key(2, -1_000, null)], added, now, OVERLAP_MS)
-  expect(change.forget).toEqual(['9'])
-})
-
-test('a key that the project has already is refused', () => {
-  expect(() => replaceKey([key(9, -1_000, null)], added, now, OVERLAP_MS)).toThrow('has this key already')
-  expect(() => replaceKey([key(9, -1_000, 5)], added, now, OVERLAP_MS)).toThrow('has this key already')
+test('a rotation refuses a valid key of the project', () => {
+  expect(() => rotate([key(9, -1_000, null)], OVERLAP_MS)).toThrow(expect.objectContaining({ code: 'invalid_request' }))
+  expect(() => rotate([key(9, -1_000, 5)], OVERLAP_MS)).toThrow(expect.objectContaining({ code: 'invalid_request' }))
 })

@@ -1,17 +1,19 @@
 import { z } from 'zod'
-import { requireName, touches } from '../admin/permissions.ts'
-import type { AuditLog } from '../audit/audit-log.ts'
+import { hasAccess, requireName } from '../access/administrator.ts'
+import { ENV, PROJECT_NAME } from '../access/names.ts'
+import { ACCESS } from '../access/project-caller.ts'
+import type { AuditLog } from '../audit/audit.ts'
 import { OK, ok, projectParams, time } from '../http/fields.ts'
-import { endpoints } from '../http/surface.ts'
-import { ENV } from '../secrets/secrets.ts'
-import { ACCESS, fingerprintOf, OVERLAP_MS, type ProjectKey } from './project-keys.ts'
-import { PROJECT_NAME, type Projects } from './projects.ts'
+import { adminEndpoint, endpoints } from '../http/surface.ts'
+import { fingerprintOf, type ProjectKey } from '../integrity/rows.ts'
+import { OVERLAP_MS } from './project-keys.ts'
+import type { Projects } from './projects.ts'
 
-/** Any other type than a string is an invalid key, not a malformed request. */
+/** A value of any other type is an invalid key, not a malformed request. */
 const publicKey = z
   .custom<unknown>((key) => key !== undefined, 'is required')
   .transform((key) => (typeof key === 'string' ? key : ''))
-  .meta({ type: 'string', description: '64 hex digits, or a JWK as a JSON string' })
+  .meta({ type: 'string', description: '64 hex digits, or a JWK as a JSON string.' })
 
 const scope = z.strictObject({
   access: z.enum(ACCESS).default('read-write'),
@@ -21,7 +23,7 @@ const scope = z.strictObject({
     .max(100)
     .nullable()
     .default(null)
-    .meta({ description: 'null for all environments' }),
+    .meta({ description: 'null for all environments.' }),
 })
 
 const project = z
@@ -31,7 +33,7 @@ const project = z
     publicKey: z
       .string()
       .regex(/^([0-9a-f]{64})?$/)
-      .meta({ description: 'empty for a project without a key' }),
+      .meta({ description: 'Empty for a project without a key.' }),
     createdAt: time,
     requireContentDigest: z.literal(true).optional(),
   })
@@ -39,13 +41,13 @@ const project = z
 
 const projectKey = z
   .strictObject({
-    fingerprint: z.string().meta({ description: 'the first 32 hex digits of the SHA-256 of the public key' }),
+    fingerprint: z.string().meta({ description: 'The first 32 hex digits of the SHA-256 of the public key.' }),
     since: time,
     until: time.nullable(),
-    lastUsedAt: time.nullable().meta({ description: 'up to ten seconds behind' }),
+    lastUsedAt: time.nullable().meta({ description: 'Up to ten seconds behind.' }),
     scope: z.strictObject({ access: z.enum(ACCESS), envs: z.array(z.string()).nullable() }),
   })
-  .meta({ id: 'ProjectKey', description: 'A valid key of a project' })
+  .meta({ id: 'ProjectKey', description: 'A valid key of a project.' })
 
 function presentKey({ publicKey, createdAt, notAfter, lastUsedAt, scope }: ProjectKey): z.output<typeof projectKey> {
   return {
@@ -58,19 +60,18 @@ function presentKey({ publicKey, createdAt, notAfter, lastUsedAt, scope }: Proje
 }
 
 const endpoint = endpoints<{ projects: Projects; audit: AuditLog }>()
-const admin = { tag: 'administration', access: 'admin', limit: 'none' } as const
 
-/** What administrators do with projects. */
+/** Projects and their keys. */
 export const projectEndpoints = [
   endpoint({
-    ...admin,
+    ...adminEndpoint,
     method: 'GET',
     path: '/v1/admin/projects',
     operationId: 'listProjects',
-    summary: 'All projects',
+    summary: 'List projects',
     answer: z.array(project),
     handle: async ({ caller }, { projects, audit }) => {
-      const listed = (await projects.list()).filter(({ name }) => touches(caller, name))
+      const listed = (await projects.list()).filter(({ name }) => hasAccess(caller, name))
       await audit.noteRead(caller, { what: 'projects' })
       return listed.map(({ id, name, publicKey, requireContentDigest, createdAt }) => ({
         ...{ id, name, publicKey },
@@ -80,23 +81,23 @@ export const projectEndpoints = [
     },
   }),
   endpoint({
-    ...admin,
+    ...adminEndpoint,
     method: 'POST',
     path: '/v1/admin/projects',
     operationId: 'createProject',
-    summary: 'Register a project with its public key',
+    summary: 'Create a project with its public key',
     body: z.strictObject({
       name: z
         .string()
         .regex(
           PROJECT_NAME,
-          'must be 1 to 63 letters, digits, dots, dashes and underscores, the first a letter or digit',
+          'must be 1 to 63 letters, digits, dots, dashes and underscores, starting with a letter or digit',
         ),
       publicKey,
       requireContentDigest: z.boolean().default(false),
       scope: scope
         .default({ access: 'read-write', envs: null })
-        .meta({ description: 'what the key may do; without it everything' }),
+        .meta({ description: 'What the key may do; everything by default.' }),
     }),
     status: 201,
     answer: ok.extend({ id: z.string() }),
@@ -108,7 +109,7 @@ export const projectEndpoints = [
     },
   }),
   endpoint({
-    ...admin,
+    ...adminEndpoint,
     method: 'PATCH',
     path: '/v1/admin/projects/:id',
     operationId: 'updateProject',
@@ -118,20 +119,16 @@ export const projectEndpoints = [
     answer: ok,
     errors: ['not_found', 'decryption_failed'],
     handle: async ({ params, body, caller }, { projects }) => {
-      await projects.setRequireContentDigest({
-        name: params.id,
-        required: body.requireContentDigest,
-        by: caller,
-      })
+      await projects.setRequireContentDigest({ name: params.id, required: body.requireContentDigest, by: caller })
       return OK
     },
   }),
   endpoint({
-    ...admin,
+    ...adminEndpoint,
     method: 'DELETE',
     path: '/v1/admin/projects/:id',
     operationId: 'deleteProject',
-    summary: 'Delete a project and all its secrets permanently',
+    summary: 'Permanently delete a project and all its secrets',
     params: projectParams,
     answer: ok,
     errors: ['not_found'],
@@ -141,11 +138,11 @@ export const projectEndpoints = [
     },
   }),
   endpoint({
-    ...admin,
+    ...adminEndpoint,
     method: 'PUT',
     path: '/v1/admin/projects/:id/rotate',
     operationId: 'rotateProjectKey',
-    summary: 'Replace the key; a private key that is generated is in this response only',
+    summary: 'Replace the key of a project. A generated private key is returned once and not stored.',
     params: projectParams,
     body: z.strictObject({
       publicKey: publicKey.optional(),
@@ -154,29 +151,27 @@ export const projectEndpoints = [
         .min(0)
         .max(OVERLAP_MS / 1000)
         .default(OVERLAP_MS / 1000)
-        .meta({ description: 'seconds that replaced keys stay valid at most' }),
-      scope: scope.optional().meta({ description: 'what the key may do; without it what the replaced key may' }),
+        .meta({ description: 'How long replaced keys stay valid, in seconds.' }),
+      scope: scope.optional().meta({ description: 'What the key may do; by default the same as the replaced key.' }),
     }),
     bodyIsOptional: true,
     answer: ok.extend({ privateKey: z.string().optional() }),
     errors: ['invalid_public_key', 'not_found', 'decryption_failed'],
     handle: async ({ params, body, caller }, { projects }) => {
+      const { publicKey, overlap, scope } = body
       const rotated = await projects.rotate({
-        name: params.id,
-        publicKey: body.publicKey,
-        overlapMs: body.overlap * 1000,
-        scope: body.scope,
+        ...{ name: params.id, publicKey, overlapMs: overlap * 1000, scope },
         by: caller,
       })
       return { ...OK, ...rotated }
     },
   }),
   endpoint({
-    ...admin,
+    ...adminEndpoint,
     method: 'GET',
     path: '/v1/admin/projects/:id/keys',
     operationId: 'listProjectKeys',
-    summary: 'The valid keys of a project, the newest first',
+    summary: 'List the valid keys of a project, newest first',
     params: projectParams,
     answer: z.array(projectKey),
     errors: ['not_found'],
@@ -187,24 +182,24 @@ export const projectEndpoints = [
     },
   }),
   endpoint({
-    ...admin,
+    ...adminEndpoint,
     method: 'GET',
     path: '/v1/admin/keys',
     operationId: 'listKeys',
-    summary: 'The valid keys of all projects, of each the newest first',
+    summary: 'List the valid keys of all projects, newest first per project',
     answer: z.array(projectKey.extend({ project: z.string() }).meta({ id: 'KeyOfProject' })),
     handle: async ({ caller }, { projects, audit }) => {
-      const listed = (await projects.list()).filter(({ name }) => touches(caller, name))
+      const listed = (await projects.list()).filter(({ name }) => hasAccess(caller, name))
       await audit.noteRead(caller, { what: 'keys' })
       return listed.flatMap(({ name, keys }) => keys.map((key) => ({ project: name, ...presentKey(key) })))
     },
   }),
   endpoint({
-    ...admin,
+    ...adminEndpoint,
     method: 'DELETE',
     path: '/v1/admin/projects/:id/keys/:fingerprint',
     operationId: 'revokeProjectKey',
-    summary: 'Revoke a key of a project at once',
+    summary: 'Revoke a key of a project immediately',
     params: projectParams.extend({ fingerprint: z.string().regex(/^[0-9a-f]{32}$/) }),
     answer: ok,
     errors: ['not_found', 'decryption_failed'],

@@ -1,12 +1,13 @@
 import { violatedUniqueConstraint } from '@vault-and-tracker/service-kit/postgres/pool'
-import { anyUuid } from '../db/any-uuid.store.ts'
-import { insertAuditEntry } from '../db/audit-entries.store.ts'
-import { lockKek } from '../db/kek-lock.store.ts'
-import { keyRow, readProject, readProjects, writeProject } from '../db/project-rows.store.ts'
-import type { Db } from '../db/schema.ts'
-import { wantedTransaction } from '../db/wanted-transaction.store.ts'
+import { sql } from 'kysely'
+import type { AllowedProjects } from '../access/administrator.ts'
+import { insertAuditEntry } from '../audit/audit.store.ts'
+import { anyUuid, type Db, writeTransaction } from '../database.ts'
 import { apiError } from '../errors.ts'
-import { type ProjectStore, type Theirs, uidsOf } from './projects.ts'
+import { keyRow, readProject, readProjects, writeProject } from '../integrity/rows.store.ts'
+import { lockKek } from '../keyring/keyring.store.ts'
+import type { KeyUseStore } from './key-uses.ts'
+import type { ProjectStore } from './projects.ts'
 
 /** Projects in Postgres. */
 export function createProjectStore(db: Db): ProjectStore {
@@ -17,7 +18,7 @@ export function createProjectStore(db: Db): ProjectStore {
 
     create: async (project, { wanted }, dataKey, entry) => {
       try {
-        await wantedTransaction(db, wanted, async (trx) => {
+        await writeTransaction(db, wanted, async (trx) => {
           await lockKek(trx, dataKey.kekId)
           await trx
             .insertInto('projects')
@@ -53,13 +54,13 @@ export function createProjectStore(db: Db): ProjectStore {
     },
 
     change: (name, { wanted, projects }, decide, entryFor) =>
-      wantedTransaction(db, wanted, async (trx) => {
-        // Weaker than `for update`: secrets can be written meanwhile, and two rotations still wait for each other.
+      writeTransaction(db, wanted, async (trx) => {
+        // Weaker than `for update`: secrets can be written meanwhile, but other rotations wait.
         const locked = await trx
           .selectFrom('projects')
           .select('uid')
           .where('name', '=', name)
-          .$if(isLimited(projects), (query) => query.where('uid', '=', anyUuid(uidsOf(projects))))
+          .where(among(projects))
           .forNoKeyUpdate()
           .executeTakeFirst()
         if (locked === undefined) return false
@@ -72,11 +73,11 @@ export function createProjectStore(db: Db): ProjectStore {
       }),
 
     remove: (name, { wanted, projects }, entry) =>
-      wantedTransaction(db, wanted, async (trx) => {
+      writeTransaction(db, wanted, async (trx) => {
         const project = await trx
           .deleteFrom('projects')
           .where('name', '=', name)
-          .$if(isLimited(projects), (query) => query.where('uid', '=', anyUuid(uidsOf(projects))))
+          .where(among(projects))
           .returning(['uid', 'name'])
           .executeTakeFirst()
         if (project !== undefined) await insertAuditEntry(trx, entry, project)
@@ -85,7 +86,22 @@ export function createProjectStore(db: Db): ProjectStore {
   }
 }
 
-/** While a change waited for its turn, the project may have given way to another one of its name. */
-function isLimited(projects: Theirs | undefined): boolean {
-  return projects !== undefined && projects !== null
+/** Checks access again: while a change waited for its turn, the project may have been replaced by another of its name. */
+function among(projects: AllowedProjects) {
+  return projects === null ? sql<boolean>`true` : sql<boolean>`uid = ${anyUuid(projects.map(({ uid }) => uid))}`
+}
+
+/** When keys were last used, in Postgres. Rows that a rotation or another replica has locked are skipped. */
+export function createKeyUseStore(db: Db): KeyUseStore {
+  return {
+    write: async (uses) => {
+      await sql`with used as (
+          select k.id, u.at
+          from unnest(${uses.map(({ keyId }) => keyId)}::uuid[], ${uses.map(({ at }) => at)}::timestamptz[]) as u (id, at)
+          join project_keys k on k.id = u.id and (k.last_used_at is null or k.last_used_at < u.at)
+          for no key update of k skip locked
+        )
+        update project_keys k set last_used_at = used.at from used where k.id = used.id`.execute(db)
+    },
+  }
 }

@@ -1,129 +1,81 @@
-import {
-  createVerifyKey,
-  generateKeyPair,
-  parsePublicKey,
-  publicKeyToHex,
-  SignatureError,
-  type VerifyKey,
-} from '@vault-and-tracker/http-signatures'
+import { generateKeyPair, parsePublicKey, publicKeyToHex, SignatureError } from '@vault-and-tracker/http-signatures'
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { newId } from '@vault-and-tracker/service-kit/core/ids'
-import { type By, type Detail, type NewEntry, newEntry } from '../audit/audit.ts'
+import type { Editor } from '../access/administrator.ts'
+import { PROJECT_NAME } from '../access/names.ts'
+import { FULL_SCOPE, type Scope } from '../access/project-caller.ts'
+import type { Administrators } from '../admin/administrators.ts'
+import { type Detail, type NewEntry, newEntry } from '../audit/audit.ts'
 import { apiError } from '../errors.ts'
+import type { AuthenticRows, ProjectKey, SealedProject, StoredProject } from '../integrity/rows.ts'
 import type { DataKeys, StoredDataKey } from '../keyring/data-keys.ts'
-import type { Wanted } from '../limits/wanted.ts'
 import type { WriteTurns } from '../limits/write-turns.ts'
-import type { AuthenticProjects, SealedProject, StoredProject } from './authentic-projects.ts'
-import {
-  applyChange,
-  FULL_SCOPE,
-  fingerprintOf,
-  isExpired,
-  type ProjectKey,
-  replacedScope,
-  replaceKey,
-  revokeKey,
-  type Scope,
-} from './project-keys.ts'
+import { isExpired, replacedScope, replaceKey, revokeKey } from './project-keys.ts'
+import type { SigningProjects } from './signing-projects.ts'
 
-/** A project as administrators see it. Its id is its name. */
+/** A project as administrators see it, with its valid keys, the newest first. Its id is its name. */
 export type Project = {
   readonly id: string
   readonly name: string
   readonly publicKey: string
   readonly createdAt: Date
   readonly requireContentDigest: boolean
+  readonly keys: readonly ProjectKey[]
 }
 
-/** What signatures of a project are verified with. `notAfter` is null for a key that does not end. */
-export type SigningProject = {
-  readonly uid: string
-  readonly name: string
-  readonly requireContentDigest: boolean
-  /** Every statement for a caller compares it with the stored one: another one means that something changed. */
-  readonly generation: number
-  readonly keys: readonly { id: string; fingerprint: string; key: VerifyKey; notAfter: Date | null; scope: Scope }[]
-}
-
-/** A project by its name and by what tells it from another one of the name. */
-export type ProjectRef = { readonly uid: string; readonly name: string }
-
-/** The projects that an administrator may touch; null for all. */
-export type Theirs = readonly ProjectRef[] | null
-
-/** The uids of these projects, none for all: to be used where only some are theirs. */
-export function uidsOf(projects: Theirs | undefined): readonly string[] {
-  return (projects ?? []).map(({ uid }) => uid)
-}
-
-/** Who changes a project, which of them they may, and whether they still wait for it. */
-export type Changing = By & { readonly wanted?: Wanted | undefined; readonly projects?: Theirs }
-
-/** Projects and their keys. Every writing method is one transaction together with its audit entry. */
+/** Projects and their keys. Every writing method is one transaction, together with its audit entry. */
 export type ProjectStore = {
   list(): Promise<readonly SealedProject[]>
   find(name: string): Promise<SealedProject | undefined>
   /** @throws ApiError project_exists */
-  create(project: SealedProject, by: Changing, dataKey: StoredDataKey, entry: NewEntry): Promise<void>
-  /** Locks the project, calls `decide` with it and writes the result. Returns false for an unknown project. */
+  create(project: SealedProject, by: Editor, dataKey: StoredDataKey, entry: NewEntry): Promise<void>
+  /** Locks the project, calls `decide` with it and writes the result. Returns false if the project does not exist. */
   change(
     name: string,
-    by: Changing,
+    by: Editor,
     decide: (project: SealedProject) => SealedProject,
     entryFor: (changed: SealedProject) => NewEntry,
   ): Promise<boolean>
   /** Deletes the project with its keys, data keys, secrets and versions. */
-  remove(name: string, by: Changing, entry: NewEntry): Promise<boolean>
+  remove(name: string, by: Editor, entry: NewEntry): Promise<boolean>
 }
 
 /** The projects of the vault. */
 export type Projects = ReturnType<typeof createProjects>
 
-/** A project's name: 1 to 63 letters, digits, dots, dashes and underscores. */
-export const PROJECT_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
-
-/** Whether a text can be a project's name: 1 to 63 letters, digits, dots, dashes and underscores. */
-export function isProjectName(text: string): boolean {
-  return PROJECT_NAME.test(text)
-}
-
-/** Registers, lists, changes and deletes projects, and provides the keys that signatures are verified with. */
+/** Creates the use cases of projects and their keys. */
 export function createProjects(deps: {
   store: ProjectStore
-  authentic: AuthenticProjects
+  rows: AuthenticRows
   dataKeys: DataKeys
-  clock: Clock
+  administrators: Pick<Administrators, 'bindOrLater'>
+  signingProjects: Pick<SigningProjects, 'forget'>
   inTurn: WriteTurns
-  /** Called after a project was registered. */
-  onCreate?: () => Promise<void>
-  /** Called with the name of every project that this process changed. */
-  onChange: (name: string) => void
+  clock: Clock
 }) {
-  const { store, authentic, dataKeys, clock, inTurn, onCreate, onChange } = deps
+  const { store, rows, dataKeys, administrators, signingProjects, inTurn, clock } = deps
 
-  const turnOf = (project: string, { actor, wanted }: Changing) => ({ owner: actor, project, wanted })
+  const turnOf = (project: string, { actor, wanted }: Editor) => ({ owner: actor, project, wanted })
 
   /** @throws ApiError not_found */
   async function change(
     name: string,
-    by: Changing,
-    decide: (project: SealedProject) => SealedProject,
+    by: Editor,
+    decide: (project: StoredProject) => Partial<StoredProject> | undefined,
     entryFor: (changed: SealedProject) => NewEntry,
   ): Promise<void> {
+    const changeRows = (sealed: SealedProject) => rows.changeProject(sealed, decide)
     const isChanged =
-      isProjectName(name) && (await inTurn(turnOf(name, by), () => store.change(name, by, decide, entryFor)))
+      PROJECT_NAME.test(name) && (await inTurn(turnOf(name, by), () => store.change(name, by, changeRows, entryFor)))
     if (!isChanged) throw apiError('not_found')
-    onChange(name)
+    signingProjects.forget(name)
   }
 
   return {
-    /** All projects in the order of their names, each with its valid keys, the newest first. */
-    list: async (): Promise<readonly (Project & { readonly keys: readonly ProjectKey[] })[]> => {
+    /** Returns all projects, by name. */
+    list: async (): Promise<readonly Project[]> => {
       const now = new Date(clock.now())
-      return (await store.list()).map((sealed) => {
-        const project = authentic.open(sealed)
-        return { ...present(sealed, project), keys: validKeys(project, now) }
-      })
+      return (await store.list()).map((sealed) => present(sealed, rows.openProject(sealed), now))
     },
 
     /** @throws ApiError invalid_public_key, project_exists */
@@ -132,134 +84,108 @@ export function createProjects(deps: {
       publicKey: string
       requireContentDigest: boolean
       scope: Scope
-      by: Changing
+      by: Editor
     }): Promise<void> => {
+      const { name, requireContentDigest, scope, by } = input
       const publicKey = readPublicKey(input.publicKey)
-      const now = new Date(clock.now())
+      const createdAt = new Date(clock.now())
       const uid = newId()
       const entry = newEntry(clock, {
         action: 'project.create',
-        by: input.by,
-        detail: { publicKey: publicKeyToHex(publicKey), generation: 1, ...describeScope(input.scope) },
+        by,
+        detail: { publicKey: publicKeyToHex(publicKey), generation: 1, ...describeScope(scope) },
       })
-      const project = {
-        uid,
-        name: input.name,
-        requireContentDigest: input.requireContentDigest,
-        createdAt: now,
-        generation: 1,
-        keys: [{ id: newId(), publicKey, createdAt: now, notAfter: null, scope: input.scope, lastUsedAt: null }],
-      }
+      const key = { id: newId(), publicKey, createdAt, notAfter: null, scope, lastUsedAt: null }
+      const project = rows.sealProject({ uid, name, requireContentDigest, createdAt, generation: 1, keys: [key] })
       const dataKey = await dataKeys.create(uid, 1)
-      await inTurn(turnOf(input.name, input.by), () => store.create(authentic.seal(project), input.by, dataKey, entry))
-      onChange(input.name)
-      await onCreate?.()
+      await inTurn(turnOf(name, by), () => store.create(project, by, dataKey, entry))
+      signingProjects.forget(name)
+      await administrators.bindOrLater()
     },
 
     /**
      * Replaces the key. Without `publicKey` a key pair is generated; the private key is returned and not stored.
      *
-     * @param input `overlapMs` is the time in milliseconds for which replaced keys stay valid; without `scope` the key
-     *   has that of the one it replaces
-     * @throws ApiError not_found, invalid_public_key, invalid_request when the project has the key already
+     * @param input `overlapMs` is how long replaced keys stay valid; without `scope` the key has that of the replaced one
+     * @throws ApiError not_found, invalid_public_key, invalid_request if the project already has the key
      */
     rotate: async (input: {
       name: string
       publicKey: string | undefined
       overlapMs: number
       scope: Scope | undefined
-      by: Changing
+      by: Editor
     }): Promise<{ privateKey: string } | undefined> => {
+      const { name, overlapMs, by } = input
       const pair = input.publicKey === undefined ? generateKeyPair() : undefined
       const publicKey =
         pair === undefined ? readPublicKey(input.publicKey ?? '') : Buffer.from(pair.publicKeyHex, 'hex')
       const now = new Date(clock.now())
       const id = newId()
-      const decide = (sealed: SealedProject) =>
-        authentic.change(sealed, ({ keys }) => {
-          const scope = input.scope ?? replacedScope(keys, now)
-          const added = { id, publicKey, createdAt: now, notAfter: null, scope, lastUsedAt: null }
-          return { keys: applyChange(keys, replaceKey(keys, added, now, input.overlapMs)) }
-        })
+      const rotateKeys = ({ keys }: StoredProject) => {
+        const scope = input.scope ?? replacedScope(keys, now)
+        const added = { id, publicKey, createdAt: now, notAfter: null, scope, lastUsedAt: null }
+        return { keys: replaceKey(keys, added, now, overlapMs) }
+      }
       const entryFor = ({ generation, keys }: SealedProject) =>
         newEntry(clock, {
           action: 'rotate',
-          by: input.by,
+          by,
           detail: {
-            ...{ publicKey: publicKeyToHex(publicKey), overlapSeconds: input.overlapMs / 1000, generation },
+            ...{ publicKey: publicKeyToHex(publicKey), overlapSeconds: overlapMs / 1000, generation },
             ...describeScope(keys.find((key) => key.id === id)?.scope ?? FULL_SCOPE),
           },
         })
-      await change(input.name, input.by, decide, entryFor)
+      await change(name, by, rotateKeys, entryFor)
       return pair && { privateKey: pair.privateJwk }
     },
 
     /** @throws ApiError not_found */
-    setRequireContentDigest: async (input: { name: string; required: boolean; by: Changing }): Promise<void> => {
+    setRequireContentDigest: async (input: { name: string; required: boolean; by: Editor }): Promise<void> => {
       const { name, required, by } = input
-      const decide = (sealed: SealedProject) =>
-        authentic.change(sealed, (project) =>
-          project.requireContentDigest === required ? undefined : { requireContentDigest: required },
-        )
-      const entryFor = ({ generation }: SealedProject) =>
-        newEntry(clock, { action: 'project.update', by, detail: { requireContentDigest: required, generation } })
-      await change(name, by, decide, entryFor)
+      await change(
+        name,
+        by,
+        (project) => (project.requireContentDigest === required ? undefined : { requireContentDigest: required }),
+        ({ generation }) =>
+          newEntry(clock, { action: 'project.update', by, detail: { requireContentDigest: required, generation } }),
+      )
     },
 
     /** @throws ApiError not_found */
-    remove: async ({ name, by }: { name: string; by: Changing }): Promise<void> => {
+    remove: async ({ name, by }: { name: string; by: Editor }): Promise<void> => {
       const entry = newEntry(clock, { action: 'project.delete', by })
-      const isRemoved = isProjectName(name) && (await inTurn(turnOf(name, by), () => store.remove(name, by, entry)))
+      const isRemoved = PROJECT_NAME.test(name) && (await inTurn(turnOf(name, by), () => store.remove(name, by, entry)))
       if (!isRemoved) throw apiError('not_found')
-      onChange(name)
+      signingProjects.forget(name)
     },
 
-    /** The valid keys of a project, the newest first. @throws ApiError not_found */
+    /** Returns the valid keys of a project, the newest first. @throws ApiError not_found */
     keysOf: async (name: string): Promise<readonly ProjectKey[]> => {
-      const sealed = isProjectName(name) ? await store.find(name) : undefined
+      const sealed = PROJECT_NAME.test(name) ? await store.find(name) : undefined
       if (sealed === undefined) throw apiError('not_found')
-      return validKeys(authentic.open(sealed), new Date(clock.now()))
+      return validKeys(rows.openProject(sealed), new Date(clock.now()))
     },
 
-    /** Makes a valid key invalid for every replica, also where it is the only one. @throws ApiError not_found */
-    revokeKey: async (input: { name: string; fingerprint: string; by: Changing }): Promise<void> => {
+    /** Revokes a valid key at all replicas, even if it is the only one. @throws ApiError not_found */
+    revokeKey: async (input: { name: string; fingerprint: string; by: Editor }): Promise<void> => {
       const { name, fingerprint, by } = input
       const now = new Date(clock.now())
-      const decide = (sealed: SealedProject) =>
-        authentic.change(sealed, ({ keys }) => ({ keys: revokeKey(keys, fingerprint, now) }))
-      const entryFor = ({ generation }: SealedProject) =>
-        newEntry(clock, { action: 'key.revoke', by, detail: { fingerprint, generation } })
-      await change(name, by, decide, entryFor)
-    },
-
-    /** What signatures of the project are verified with; undefined for an unknown project. */
-    findWithVerifyKeys: async (name: string): Promise<SigningProject | undefined> => {
-      const sealed = isProjectName(name) ? await store.find(name) : undefined
-      if (sealed === undefined) return undefined
-      const project = authentic.open(sealed)
-      const now = new Date(clock.now())
-      return {
-        uid: project.uid,
-        name: project.name,
-        requireContentDigest: project.requireContentDigest,
-        generation: project.generation,
-        keys: project.keys
-          .filter((key) => !isExpired(key, now))
-          .map(({ id, publicKey, notAfter, scope }) => ({
-            ...{ id, notAfter, scope, fingerprint: fingerprintOf(publicKey) },
-            key: createVerifyKey(publicKey),
-          })),
-      }
+      await change(
+        name,
+        by,
+        ({ keys }) => ({ keys: revokeKey(keys, fingerprint, now) }),
+        ({ generation }) => newEntry(clock, { action: 'key.revoke', by, detail: { fingerprint, generation } }),
+      )
     },
   }
 }
 
-/** The newest first. */
 function validKeys({ keys }: StoredProject, now: Date): readonly ProjectKey[] {
   return keys.filter((key) => !isExpired(key, now)).toReversed()
 }
 
-/** A scope in the audit log; nothing for one that allows everything. */
+/** A scope in the audit log; empty for one that allows everything. */
 function describeScope({ access, envs }: Scope): Detail {
   return {
     ...(access !== FULL_SCOPE.access && { access }),
@@ -267,8 +193,8 @@ function describeScope({ access, envs }: Scope): Detail {
   }
 }
 
-/** Of a project without an authentic key, which nobody can use, the stored key is shown. */
-function present(sealed: SealedProject, project: StoredProject): Project {
+/** Shows the stored key of a project that has no authentic one, although it cannot be used. */
+function present(sealed: SealedProject, project: StoredProject, now: Date): Project {
   const keys = project.keys.length > 0 ? project.keys : sealed.keys
   const newest = keys.find((key) => key.notAfter === null) ?? keys[0]
   return {
@@ -277,6 +203,7 @@ function present(sealed: SealedProject, project: StoredProject): Project {
     publicKey: newest === undefined ? '' : publicKeyToHex(newest.publicKey),
     createdAt: project.createdAt,
     requireContentDigest: project.requireContentDigest,
+    keys: validKeys(project, now),
   }
 }
 

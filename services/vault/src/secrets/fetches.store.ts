@@ -1,13 +1,14 @@
 import type { Pool } from 'pg'
-import type { Fetch, Stale, StoredValue, StoredValues } from './secrets.ts'
+import type { Fetch, Stale, StoredValues } from './secrets.ts'
+import type { StoredValue } from './values.ts'
 
 /**
- * Reads the values and writes the audit entries of several callers in one statement. The statement commits by itself:
- * when its rows arrive, the entries are durable. A caller whose key or project is not valid any more, was changed or
- * was put back to an older state, has no row. Every other one has a row without a key: revision and code of the
- * environment; where that was put back to an older state, it has no code that verifies. Of several callers that ask
- * for the same values, the first one has the values too; that row of the others holds nulls. The statement is named, so
- * that each connection parses and plans it once.
+ * Reads the values and writes the audit entries of several callers in one statement, which commits by itself: when its
+ * rows arrive, the entries are durable. It is named, so that each connection plans it once.
+ *
+ * A caller whose key or project is no longer valid, was changed or was rolled back gets no row. Every other caller gets a
+ * row without a key: the revision and code of the environment, or a code that does not verify if it was rolled back. Of
+ * callers with the same environment, the first one also gets the values; the row of the others has nulls.
  */
 const READ_ALL = {
   name: 'read-all',
@@ -42,10 +43,10 @@ type ReadAllRow =
   | [n: number, key: string, version: number, blob: Buffer | null]
   | [n: number, key: null, revision: number | null, code: Buffer | null]
 
-/** Replaces a value whose row is missing. It does not decrypt, so the fetch fails instead of sending a partial map. */
+/** Stands for the value of a missing row. It does not decrypt, so the fetch fails instead of returning the other values. */
 const MISSING = Buffer.alloc(0)
 
-/** All values of each caller's project in an environment; see `SecretStore`. */
+/** See `SecretStore`. */
 export async function readAll(pool: Pool, fetches: readonly Fetch[]): Promise<readonly (StoredValues | Stale)[]> {
   const values = [
     fetches.map(({ caller }) => caller.projectUid),
@@ -65,7 +66,7 @@ export async function readAll(pool: Pool, fetches: readonly Fetch[]): Promise<re
 function answersOf(fetches: readonly Fetch[], rows: readonly ReadAllRow[]): readonly (StoredValues | Stale)[] {
   type Answer = { values: StoredValue[]; stored: StoredValues['stored'] }
   const byPlace = new Map<string, Answer>()
-  // There may be thousands of rows: what they share is found once.
+  // Looked up once per fetch, because there may be thousands of rows.
   const found = fetches.map(({ caller, env }): Answer => {
     const place = `${caller.projectUid}/${env}`
     const answer = byPlace.get(place) ?? { values: [], stored: undefined }

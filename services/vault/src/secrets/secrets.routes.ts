@@ -1,40 +1,40 @@
 import { JsonText } from '@vault-and-tracker/rest'
 import { z } from 'zod'
-import type { AuditLog } from '../audit/audit-log.ts'
+import { DEFAULT_ENV, ENV, SECRET_KEY } from '../access/names.ts'
+import type { AuditLog } from '../audit/audit.ts'
 import { idParams, OK, ok, projectParams, time, uuid } from '../http/fields.ts'
-import { endpoints } from '../http/surface.ts'
+import { adminEndpoint, endpoints } from '../http/surface.ts'
 import type { ProjectSecrets } from './project-secrets.ts'
-import { DEFAULT_ENV, ENV, MAX_VALUE_BYTES, SECRET_KEY, type Secrets } from './secrets.ts'
+import { MAX_VALUE_BYTES, type Secrets } from './secrets.ts'
 
 const env = z
   .string()
-  .regex(ENV, 'must be 1 to 64 letters, digits, dots, dashes and underscores, the first a letter or digit')
+  .regex(ENV, 'must be 1 to 64 letters, digits, dots, dashes and underscores, starting with a letter or digit')
 
 const secretKey = z.string().regex(SECRET_KEY, 'must be 1 to 256 characters without control characters')
 
 const secret = z
   .strictObject({ id: uuid, key: z.string(), env: z.string(), updatedAt: time })
-  .meta({ id: 'SecretMetadata', description: 'A secret without its value' })
+  .meta({ id: 'SecretMetadata', description: 'A secret without its value.' })
 
 const version = z
   .strictObject({ version: z.int(), createdAt: time, current: z.boolean() })
-  .meta({ id: 'SecretVersion', description: 'A version of a secret without its value' })
+  .meta({ id: 'SecretVersion', description: 'A version of a secret without its value.' })
 
 const versionNumber = z.string().regex(/^[1-9][0-9]{0,9}$/)
 
 const ownEndpoint = endpoints<{ projectSecrets: ProjectSecrets }>()
 const signed = { tag: 'secrets', access: 'signature' } as const
 const endpoint = endpoints<{ secrets: Secrets; audit: AuditLog }>()
-const admin = { tag: 'administration', access: 'admin', limit: 'none' } as const
 
-/** What applications do with the secrets of their own project, by signed requests. */
+/** The secrets of the signing project. */
 export const secretEndpoints = [
   ownEndpoint({
     ...signed,
     method: 'GET',
     path: '/v1/secrets',
     operationId: 'fetchSecrets',
-    summary: 'All secrets of the signing project in one environment',
+    summary: 'Fetch all secrets of the signing project in one environment',
     limit: 'fetch',
     query: z.object({ env: env.default(DEFAULT_ENV) }),
     answer: z.record(z.string(), z.string()),
@@ -53,7 +53,7 @@ export const secretEndpoints = [
       key: secretKey,
       value: z
         .string()
-        .refine((value) => Buffer.byteLength(value) <= MAX_VALUE_BYTES, 'must have at most 64 KiB as UTF-8'),
+        .refine((value) => Buffer.byteLength(value) <= MAX_VALUE_BYTES, 'must be at most 64 KiB of UTF-8'),
       env,
     }),
     answer: ok,
@@ -68,7 +68,7 @@ export const secretEndpoints = [
     method: 'DELETE',
     path: '/v1/secrets',
     operationId: 'deleteOwnSecretByKey',
-    summary: 'Delete a secret of the signing project permanently, by its key',
+    summary: 'Permanently delete a secret of the signing project by its key',
     limit: 'none',
     query: z.object({ key: secretKey, env }),
     answer: ok,
@@ -83,9 +83,9 @@ export const secretEndpoints = [
     method: 'DELETE',
     path: '/v1/secrets/:id',
     operationId: 'deleteOwnSecret',
-    summary: 'Delete a secret of the signing project permanently',
+    summary: 'Permanently delete a secret of the signing project',
     limit: 'none',
-    // A key that may not write is told so, whatever the id.
+    // A key that may not write gets 403 for any id.
     params: z.object({ id: z.string() }),
     answer: ok,
     errors: ['not_found'],
@@ -96,14 +96,14 @@ export const secretEndpoints = [
   }),
 ]
 
-/** What administrators do with secrets: list, delete, restore; never read. */
+/** Secrets as administrators use them; they never see values. */
 export const secretAdminEndpoints = [
   endpoint({
-    ...admin,
+    ...adminEndpoint,
     method: 'GET',
     path: '/v1/admin/projects/:id/secrets',
     operationId: 'listSecrets',
-    summary: 'The secrets of a project, without their values',
+    summary: 'List the secrets of a project, without their values',
     params: projectParams,
     query: z.object({ env: env.optional() }),
     answer: z.array(secret),
@@ -118,11 +118,11 @@ export const secretAdminEndpoints = [
     },
   }),
   endpoint({
-    ...admin,
+    ...adminEndpoint,
     method: 'DELETE',
     path: '/v1/admin/secrets/:id',
     operationId: 'deleteSecret',
-    summary: 'Delete a secret and all its versions permanently',
+    summary: 'Permanently delete a secret and all its versions',
     params: idParams,
     answer: ok,
     errors: ['not_found'],
@@ -132,11 +132,11 @@ export const secretAdminEndpoints = [
     },
   }),
   endpoint({
-    ...admin,
+    ...adminEndpoint,
     method: 'GET',
     path: '/v1/admin/secrets/:id/versions',
     operationId: 'listSecretVersions',
-    summary: 'The versions of a secret, newest first, without their values',
+    summary: 'List the versions of a secret, newest first, without their values',
     params: idParams,
     answer: z.array(version),
     errors: ['not_found'],
@@ -147,11 +147,11 @@ export const secretAdminEndpoints = [
     },
   }),
   endpoint({
-    ...admin,
+    ...adminEndpoint,
     method: 'POST',
     path: '/v1/admin/secrets/:id/versions/:version/restore',
     operationId: 'restoreSecretVersion',
-    summary: 'Make the value of an older version current, as a new version',
+    summary: 'Restore the value of an older version as a new version',
     params: idParams.extend({ version: versionNumber }),
     answer: ok.extend({ version: z.int() }),
     errors: ['not_found', 'decryption_failed'],

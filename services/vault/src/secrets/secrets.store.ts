@@ -1,34 +1,29 @@
 import { sql } from 'kysely'
 import type { Pool } from 'pg'
+import { allows, type ProjectCaller } from '../access/project-caller.ts'
+import { insertAuditEntry } from '../audit/audit.store.ts'
 import type { NewEntry } from '../audit/audit.ts'
-import { anyUuid } from '../db/any-uuid.store.ts'
-import { insertAuditEntry } from '../db/audit-entries.store.ts'
-import { lockEnvironment, nextVersion, writeEnvironment } from '../db/environments.store.ts'
-import { markOf } from '../db/high-water-marks.store.ts'
-import type { Db } from '../db/schema.ts'
-import { wantedTransaction } from '../db/wanted-transaction.store.ts'
+import { anyUuid, type Db, writeTransaction } from '../database.ts'
 import { apiError } from '../errors.ts'
+import { lockEnvironment, markOf, writeEnvironment } from '../integrity/rows.store.ts'
+import type { AuthenticRows, StoredEnvironment } from '../integrity/rows.ts'
 import type { StoredDataKey } from '../keyring/data-keys.ts'
-import { allows } from '../projects/project-keys.ts'
-import { type Theirs, uidsOf } from '../projects/projects.ts'
-import type { Environments, StoredEnvironment } from './environments.ts'
 import { readAll } from './fetches.store.ts'
-import type { Caller, SecretReference, SecretStore, StorageLimits } from './secrets.ts'
-import { dropOldVersions, requireFewEnvironments, requireFewSecrets, requireSpace } from './storage-limits.store.ts'
+import type { SecretReference, SecretStore, StorageLimits } from './secrets.ts'
 
 /**
- * Secrets in Postgres. Every transaction that changes an environment locks the project, then, where a value is
- * encrypted, its data key, then the environment, and then the secret: in this order they cannot deadlock.
+ * Secrets in Postgres. To avoid deadlocks, every transaction that changes an environment locks in this order: the project,
+ * its data key if a value is encrypted, the environment, the secret.
  *
- * @param pool runs the one statement of fetches
+ * @param pool runs the statement of fetches
  */
 export function createSecretStore(
   db: Db,
   pool: Pool,
-  environments: Pick<Environments, 'after'>,
+  authentic: Pick<AuthenticRows, 'nextEnvironment'>,
   limits: StorageLimits,
 ): SecretStore {
-  /** Authenticates the environment after a change of one secret, and writes the audit entry of the change. */
+  /** Seals the environment after a change of one secret, and inserts the audit entry of the change. */
   async function finish(
     trx: Db,
     before: StoredEnvironment,
@@ -36,7 +31,7 @@ export function createSecretStore(
     project: { uid: string; name: string },
     entryFor: (revision: number) => NewEntry,
   ): Promise<void> {
-    const next = environments.after(before, change)
+    const next = authentic.nextEnvironment(before, change)
     await writeEnvironment(trx, before, next)
     await insertAuditEntry(trx, entryFor(next.revision), project)
   }
@@ -50,7 +45,7 @@ export function createSecretStore(
     },
 
     put: (caller, secret, encrypt, entryFor) =>
-      wantedTransaction(db, caller.wanted, async (trx) => {
+      writeTransaction(db, caller.wanted, async (trx) => {
         if (!(await lockCaller(trx, caller, secret.now, { covered: true }))) return 'stale'
         const dataKey = await reserveDataKey(trx, caller.projectUid)
         const before = await lockEnvironment(trx, caller.projectUid, secret.env)
@@ -82,10 +77,10 @@ export function createSecretStore(
         return 'stored'
       }),
 
-    remove: (caller, wanted, now, entryFor) =>
-      wantedTransaction(db, caller.wanted, async (trx) => {
+    remove: (caller, reference, now, entryFor) =>
+      writeTransaction(db, caller.wanted, async (trx) => {
         if (!(await lockCaller(trx, caller, now, { covered: false }))) return 'stale'
-        const secret = await findSecret(trx, wanted, { projectUid: caller.projectUid, projects: null })
+        const secret = await findSecret(trx, reference, [{ uid: caller.projectUid }])
         if (secret === undefined) return 'absent'
         if (!allows(caller.scope, 'write', secret.env)) return 'forbidden'
         const before = await lockEnvironment(trx, secret.uid, secret.env)
@@ -96,11 +91,11 @@ export function createSecretStore(
         return 'deleted'
       }),
 
-    projectOf: (id, projects) => findSecret(db, { id }, { projects }),
+    projectOf: (id, projects) => findSecret(db, { id }, projects),
 
     removeAny: (id, { projects, wanted }, entryFor) =>
-      wantedTransaction(db, wanted, async (trx) => {
-        const secret = await findSecret(trx, { id }, { projects })
+      writeTransaction(db, wanted, async (trx) => {
+        const secret = await findSecret(trx, { id }, projects)
         if (secret === undefined || !(await lockProject(trx, secret.uid))) return false
         const before = await lockEnvironment(trx, secret.uid, secret.env)
         if (!(await deleteSecret(trx, id, before))) return false
@@ -136,7 +131,7 @@ export function createSecretStore(
         .innerJoin('secret_versions as v', 'v.secret_id', 's.id')
         .select(['v.version', 'v.created_at', 's.version as current', 's.env', 'p.name'])
         .where('s.id', '=', id)
-        .$if(projects !== null, (query) => query.where('p.uid', '=', anyUuid(uidsOf(projects))))
+        .$if(projects !== null, (query) => query.where('p.uid', '=', anyUuid((projects ?? []).map(({ uid }) => uid))))
         .orderBy('v.version', 'desc')
         .execute()
       const [first] = rows
@@ -150,8 +145,8 @@ export function createSecretStore(
     },
 
     restore: ({ id, version, now }, { projects, wanted }, reencrypt, entryFor) =>
-      wantedTransaction(db, wanted, async (trx) => {
-        const found = await findSecret(trx, { id }, { projects })
+      writeTransaction(db, wanted, async (trx) => {
+        const found = await findSecret(trx, { id }, projects)
         if (found === undefined || !(await lockProject(trx, found.uid))) return undefined
         const dataKey = await reserveDataKey(trx, found.uid)
         const before = await lockEnvironment(trx, found.uid, found.env)
@@ -173,8 +168,14 @@ export function createSecretStore(
           .executeTakeFirst()
         if (old === undefined) return undefined
         const next = await nextVersion(trx, before, secret.key)
-        const place = { projectUid: secret.project_uid, project: secret.name, env: secret.env, key: secret.key }
-        const blob = await reencrypt({ ...place, version, blob: old.blob, dataKey }, toDataKey(old), next)
+        const place = {
+          projectUid: secret.project_uid,
+          project: secret.name,
+          env: secret.env,
+          key: secret.key,
+          version,
+        }
+        const blob = await reencrypt({ place, dataKey: toDataKey(old), blob: old.blob }, next, dataKey)
         await trx.updateTable('secrets').set({ version: next, updated_at: now }).where('id', '=', id).execute()
         await addVersion(trx, { id, version: next, dataKey, blob, now })
         await requireSpace(trx, secret.project_uid, secret.env, limits)
@@ -189,10 +190,10 @@ export function createSecretStore(
 }
 
 /**
- * Whether the caller's key is valid now and, where the project requires it, the signature covers the body. Locks the
- * project until the transaction ends: a deletion waits.
+ * Whether the caller's key is valid and, if the project requires it, the signature covers the body. Locks the project until
+ * the transaction ends, so that a deletion waits.
  */
-async function lockCaller(trx: Db, caller: Caller, now: Date, rule: { covered: boolean }): Promise<boolean> {
+async function lockCaller(trx: Db, caller: ProjectCaller, now: Date, rule: { covered: boolean }): Promise<boolean> {
   const row = await trx
     .selectFrom('projects as p')
     .innerJoin('project_keys as k', 'k.project_uid', 'p.uid')
@@ -208,29 +209,26 @@ async function lockCaller(trx: Db, caller: Caller, now: Date, rule: { covered: b
   return row !== undefined
 }
 
-/** A secret with its project, among those of one project, or of some by their names. */
-function findSecret(
-  trx: Db,
-  wanted: SecretReference,
-  { projectUid, projects }: { projectUid?: string; projects: Theirs },
-) {
+/** A secret with its project, if it belongs to one of these; null for all. */
+function findSecret(trx: Db, reference: SecretReference, projects: readonly { uid: string }[] | null) {
   return trx
     .selectFrom('secrets as s')
     .innerJoin('projects as p', 'p.uid', 's.project_uid')
     .select(['s.id', 'p.uid', 'p.name', 's.env', 's.key'])
-    .where((eb) => eb.and('id' in wanted ? { 's.id': wanted.id } : { 's.env': wanted.env, 's.key': wanted.key }))
-    .$if(projectUid !== undefined, (query) => query.where('p.uid', '=', projectUid ?? ''))
-    .$if(projects !== null, (query) => query.where('p.uid', '=', anyUuid(uidsOf(projects))))
+    .where((eb) =>
+      eb.and('id' in reference ? { 's.id': reference.id } : { 's.env': reference.env, 's.key': reference.key }),
+    )
+    .$if(projects !== null, (query) => query.where('p.uid', '=', anyUuid((projects ?? []).map(({ uid }) => uid))))
     .executeTakeFirst()
 }
 
-/** Locks a project until the transaction ends: a deletion waits. False when it was deleted. */
+/** Locks a project until the transaction ends, so that a deletion waits. False if it was deleted. */
 async function lockProject(trx: Db, uid: string): Promise<boolean> {
   const row = await trx.selectFrom('projects').select('uid').where('uid', '=', uid).forKeyShare().executeTakeFirst()
   return row !== undefined
 }
 
-/** The version that is remembered of a deleted secret is the one that the code of its environment covers. */
+/** Deletes a secret if its version, which is remembered, is the one that the seal of its environment covers. */
 async function deleteSecret(trx: Db, id: string, { current }: StoredEnvironment): Promise<boolean> {
   const deleted = await trx.deleteFrom('secrets').where('id', '=', id).returning(['key', 'version']).executeTakeFirst()
   if (deleted === undefined) return false
@@ -239,7 +237,7 @@ async function deleteSecret(trx: Db, id: string, { current }: StoredEnvironment)
   return true
 }
 
-/** Counts one more encryption with the newest data key of a project and returns it, locked, so that it stays. */
+/** Counts an encryption with the newest data key of a project, and returns the key, locked until the transaction ends. */
 async function reserveDataKey(trx: Db, projectUid: string): Promise<StoredDataKey> {
   const row = await trx
     .updateTable('project_deks')
@@ -274,4 +272,61 @@ async function addVersion(
 
 function toDataKey(row: { dek_v: number; kek_id: string; wrapped: Buffer }): StoredDataKey {
   return { dekV: row.dek_v, kekId: row.kek_id, wrapped: row.wrapped }
+}
+
+/**
+ * The version of a secret's next value: one more than the last that the key had in its environment, including deleted
+ * secrets. The current version is taken from the locked environment, whose seal covers it.
+ */
+async function nextVersion(trx: Db, { projectUid, env, current }: StoredEnvironment, key: string): Promise<number> {
+  const known = current.find((each) => each.key === key)
+  const { version } = await trx
+    .selectFrom('removed_secrets')
+    .select(({ fn }) => fn.max<number | null>('version').as('version'))
+    .where('project_uid', '=', projectUid)
+    .where('env', '=', env)
+    // The empty key stands for all keys without their own row.
+    .where('key', 'in', known === undefined ? [key, ''] : [key])
+    .executeTakeFirstOrThrow()
+  return Math.max(known?.version ?? 0, version ?? 0) + 1
+}
+
+/** @throws ApiError payload_too_large if the environment already has the maximum number of secrets */
+function requireFewSecrets(before: readonly unknown[], limits: StorageLimits): void {
+  if (before.length >= limits.secrets)
+    throw apiError('payload_too_large', `The environment would have more than ${String(limits.secrets)} secrets.`)
+}
+
+/**
+ * Limits the names and values of an environment together, because a fetch builds its response in memory.
+ *
+ * @throws ApiError payload_too_large if the environment has become too large
+ */
+async function requireSpace(trx: Db, projectUid: string, env: string, limits: StorageLimits): Promise<void> {
+  const { bytes } = await trx
+    .selectFrom('secrets as s')
+    .innerJoin('secret_versions as v', (join) =>
+      join.onRef('v.secret_id', '=', 's.id').onRef('v.version', '=', 's.version'),
+    )
+    .select(sql<number>`coalesce(sum(octet_length(v.blob) + octet_length(s.key)), 0)::bigint`.as('bytes'))
+    .where('s.project_uid', '=', projectUid)
+    .where('s.env', '=', env)
+    .executeTakeFirstOrThrow()
+  if (bytes > limits.environmentBytes)
+    throw apiError('payload_too_large', `The environment would exceed ${String(limits.environmentBytes)} bytes.`)
+}
+
+/** @throws ApiError payload_too_large if the project now has too many environments */
+async function requireFewEnvironments(trx: Db, projectUid: string, limits: StorageLimits): Promise<void> {
+  const { count } = await trx
+    .selectFrom('secrets')
+    .select(({ fn }) => fn.count<number>('env').distinct().as('count'))
+    .where('project_uid', '=', projectUid)
+    .executeTakeFirstOrThrow()
+  if (count > limits.environments)
+    throw apiError('payload_too_large', `The project would have more than ${String(limits.environments)} environments.`)
+}
+
+async function dropOldVersions(trx: Db, id: string, newest: number, limits: StorageLimits): Promise<void> {
+  if (newest > limits.versions) await sql`select drop_old_versions(${id}, ${limits.versions})`.execute(trx)
 }

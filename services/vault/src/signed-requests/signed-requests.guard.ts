@@ -8,66 +8,63 @@ import {
   type TrustedProxies,
 } from '@vault-and-tracker/service-kit/http/client-address'
 import type { RateLimit } from '@vault-and-tracker/service-kit/http/rate-limit'
+import type { UnreadAnswers } from '@vault-and-tracker/service-kit/http/unread-answers'
 import type { Request, Response } from 'express'
+import type { ProjectCaller } from '../access/project-caller.ts'
 import { apiError } from '../errors.ts'
-import { readBody } from '../http/input.ts'
+import { readBody, wantedWrite } from '../http/input.ts'
 import type { VaultSurface } from '../http/surface.ts'
-import { wantedWrite } from '../http/wanted-write.ts'
-import type { SignedRequests, VerifiedCaller } from './signed-requests.ts'
-
-/** What waits to be read by the clients of a project. */
-export type Answers = {
-  /** Whether a project may ask for more. */
-  hasRoom(projectUid: string): boolean
-  /** Counts an answer for a project. */
-  own(response: Response, projectUid: string): void
-}
+import type { SignedRequests } from './signed-requests.ts'
 
 /**
- * Lets requests with a valid signature in. What the signature covers is made of the bytes on the wire: `originalUrl` and
- * the only Host header, or, when the peer is a trusted proxy, the scheme and host that it names for the client.
+ * Lets requests with a valid signature in. The signature covers the bytes on the wire: `originalUrl` and the Host header,
+ * or the scheme and host that a trusted proxy forwards.
  *
- * @param deps `fetchLimit` counts fetches, before their signature is verified; `answers` counts for a project what it
- *   does not read; `limitWrite` counts a write of a project
+ * @param deps `fetchLimit` counts fetches before their signature is verified; `limitWrite` counts a write of a project; a
+ *   project with more than `maxUnreadBytes` of unread responses gets no more
  */
 export function createSignatureGuard(deps: {
   signedRequests: SignedRequests
   proxies: TrustedProxies
   fetchLimit: RateLimit
-  answers: Answers
   limitWrite: RateLimit
-}): Guard<VaultSurface, VerifiedCaller> {
-  const { signedRequests, proxies, fetchLimit, answers, limitWrite } = deps
+  unread: UnreadAnswers
+  maxUnreadBytes: number
+}): Guard<VaultSurface, ProjectCaller> {
+  const { signedRequests, proxies, fetchLimit, limitWrite, unread, maxUnreadBytes } = deps
 
-  /** Before a nonce is spent: the same request may be sent again. */
-  function admitFetch(projectUid: string, response: Response): void {
-    if (!answers.hasRoom(projectUid))
-      throw apiError('unavailable', 'The project leaves too many of its answers unread; nothing was done.')
-    answers.own(response, projectUid)
-  }
-
-  async function verify(request: Request, response: Response, isWrite: boolean): Promise<VerifiedCaller> {
+  async function verify(request: Request, response: Response): Promise<ProjectCaller> {
+    const isRead = request.method === 'GET'
     const authenticated = await signedRequests.authenticate(receivedMessage(request, proxies))
-    if (request.method === 'GET') admitFetch(authenticated.signer.uid, response)
-    const body = await readBody(request)
-    const address = clientAddress(request, proxies)
-    const caller = await signedRequests.accept(authenticated, { body, address, isWrite, wanted: wantedWrite(response) })
-    // After the nonce: whoever has somebody's request and repeats it does not use up their writes.
-    if (request.method !== 'GET') await limitWrite(caller.project, request, response)
+    // Before the nonce is spent, so that the same request can be sent again.
+    if (isRead) admitFetch(authenticated.signer.uid, response)
+    const caller = await signedRequests.accept(authenticated, {
+      body: await readBody(request),
+      address: clientAddress(request, proxies),
+      isWrite: request.method === 'PUT',
+      wanted: wantedWrite(response),
+    })
+    // After the nonce is spent, so that a replayed request does not use up the project's writes.
+    if (!isRead) await limitWrite(caller.project, request, response)
     return caller
   }
 
-  return ({ limit, method }, request, response) => {
-    const isWrite = method === 'PUT'
-    if (limit === 'none') return verify(request, response, isWrite)
+  function admitFetch(projectUid: string, response: Response): void {
+    if (unread.overdueBytesOf(projectUid) > maxUnreadBytes)
+      throw apiError('unavailable', 'The project has too many unread responses. Read them, then try again.')
+    unread.own(response, projectUid)
+  }
+
+  return ({ limit }, request, response) => {
+    if (limit === 'none') return verify(request, response)
     return signedRequests.countFetch(async () => {
       await fetchLimit(addressKey(clientAddress(request, proxies)), request, response)
-      return verify(request, response, isWrite)
+      return verify(request, response)
     })
   }
 }
 
-/** What a signature covers, as it is on the wire. */
+/** The parts of a request that a signature covers. */
 export function receivedMessage(request: Request, proxies: TrustedProxies): ReceivedMessage {
   return {
     method: request.method,

@@ -9,121 +9,66 @@ import {
   verifySignatureOffThread,
 } from '@vault-and-tracker/http-signatures'
 import { createBatcher } from '@vault-and-tracker/service-kit/core/batch'
-import { createLookupCache } from '@vault-and-tracker/service-kit/core/cache'
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
+import type { ProjectCaller } from '../access/project-caller.ts'
 import { apiError, type ErrorCode } from '../errors.ts'
-import type { Wanted } from '../limits/wanted.ts'
-import type { Scope } from '../projects/project-keys.ts'
-import type { SigningProject } from '../projects/projects.ts'
+import type { Nonce, Nonces, Verdict } from '../integrity/nonces.ts'
+import type { KeyUses } from '../projects/key-uses.ts'
+import { isExpired } from '../projects/project-keys.ts'
+import type { SigningProject, SigningProjects } from '../projects/signing-projects.ts'
 
-/** Every statement for a caller compares them with the stored project, so a cached one may be old. */
-const PRESENT_TTL_MS = 60_000
-/** No statement checks an absence: a project created through another replica is unknown here for a second at most. */
-const ABSENT_TTL_MS = 1_000
-const MAX_CACHED = 10_000
+/** Nonces wait for other requests whose signatures are being verified, because a call costs more than a nonce in it. */
+const BATCHES = { concurrency: 2, maxBatchSize: 64, lingerMs: 2 }
 
-/** A nonce of a key. Nonces belong to a key and not to a project: one that is registered again has the same ones. */
-export type Nonce = Pick<TimelyRequest['claims'], 'publicKeyHex' | 'nonce' | 'created'>
+/** The parts of a request that its signature does not cover by itself. */
+export type ReceivedContent = Pick<ProjectCaller, 'address' | 'isWrite' | 'wanted'> & { readonly body: Buffer }
 
-/**
- * Whether a nonce was unspent, whichever replica is asked. One that may have been forgotten counts as replayed. A request
- * has expired when it was created too long before or after the time of the store, and then its nonce is not spent.
- */
-export type Verdict = 'unspent' | 'replayed' | 'expired'
-
-/** Remembers spent nonces for longer than any signature is valid. */
-export type NonceStore = {
-  /** Spends nonces in one call. @returns what came of each, in their order */
-  spend(nonces: readonly Nonce[]): Promise<readonly (Verdict | Promise<Verdict>)[]>
-  /** What time it is for the store, in milliseconds, as far as is known without asking it. */
-  now(): number
-}
-
-/** A call to the nonce store costs more than a nonce in it: they wait for the requests whose signatures are being verified. */
-const SHARED = { concurrency: 2, maxBatchSize: 64, lingerMs: 2 }
-
-/** What signatures are verified against, cached for a short time. */
-export type SigningProjects = {
-  /** The project, undefined when there is none. `fresh` reads it from the database now. */
-  find(name: string, fresh: boolean): Promise<SigningProject | undefined>
-  /** Drops what is cached of a project that was changed by this process. */
-  forget(name: string): void
-}
-
-/** What else a request arrived with. */
-export type ReceivedContent = {
-  readonly body: Buffer
-  /** The client's address, for the audit log. */
-  readonly address: string
-  /** Whether a project may demand that the signature covers the body. */
-  readonly isWrite: boolean
-  /** Whether the client still waits for a write. */
-  readonly wanted?: Wanted | undefined
-}
-
-/** A request whose signature was verified and is timely. Its body was not looked at. */
+/** A timely request whose signature was verified, without its body. */
 export type AuthenticatedRequest = { readonly timely: TimelyRequest; readonly signer: SigningProject }
-
-/** A project whose signature was verified. */
-export type VerifiedCaller = {
-  readonly kind: 'project'
-  readonly projectUid: string
-  /** The project's name. */
-  readonly project: string
-  readonly publicKey: Buffer
-  /** The generation of the project that the key is of. */
-  readonly generation: number
-  /** What the key may do. */
-  readonly scope: Scope
-  /** Whether the signature covers the body. */
-  readonly coversContent: boolean
-  readonly isWrite: boolean
-  /** Names the key in the audit log. */
-  readonly actor: string
-  readonly address: string
-  readonly wanted?: Wanted | undefined
-}
 
 /** Checks signed requests. */
 export type SignedRequests = ReturnType<typeof createSignedRequests>
 
 /**
- * Checks signed requests in the order that reveals least to an unauthenticated client and never spends the nonce of
- * another project: headers, project, key, signature, clock, body, nonce. Each step has its own error code; see the table
- * in the README.
+ * Checks signed requests in the order that reveals least to unauthenticated clients and never spends the nonce of another
+ * project: headers, project, key, signature, clock, body, nonce. Each step has its own error code.
  */
 export function createSignedRequests(deps: {
   signingProjects: SigningProjects
-  nonces: NonceStore
+  nonces: Pick<Nonces, 'spend' | 'now'>
+  keyUses: Pick<KeyUses, 'note'>
   clock: Clock
-  /** Called with the id of the key whenever a request is accepted. */
-  onUse: (keyId: string) => void
 }) {
-  const { signingProjects, nonces, clock, onUse } = deps
+  const { signingProjects, nonces, keyUses, clock } = deps
   const fetches = createPending()
   const signatures = createPending()
   const spend = createBatcher<Nonce, Verdict>((waiting) => nonces.spend(waiting), {
-    ...SHARED,
+    ...BATCHES,
     isReady: () => signatures.count() === 0,
   })
 
-  /** Verifies against what is cached of the project, and against the database when the cached project lacks the key. */
+  function findValidKey({ keys }: SigningProject, publicKeyHex: string) {
+    const now = new Date(clock.now())
+    return keys.find(({ key, notAfter }) => key.publicKeyHex === publicKeyHex && !isExpired({ notAfter }, now))
+  }
+
   async function verifySignature(message: ReceivedMessage): Promise<[VerifiedRequest, SigningProject]> {
     const parsed = translate(() => parseSignedRequest(message))
     const { project, publicKeyHex } = parsed.claims
-    let signer = await signingProjects.find(project, false)
-    // The key may have been added a moment ago, through another replica.
-    if (signer !== undefined && findValidKey(signer, publicKeyHex, clock) === undefined)
-      signer = await signingProjects.find(project, true)
+    let signer = await signingProjects.find(project)
+    // The key may have just been added through another replica.
+    if (signer !== undefined && findValidKey(signer, publicKeyHex) === undefined)
+      signer = await signingProjects.findFresh(project)
     if (signer === undefined) throw apiError('unknown_project')
-    const keys = signer.keys.filter(({ notAfter }) => isValidAt(notAfter, clock)).map(({ key }) => key)
+    const now = new Date(clock.now())
+    const keys = signer.keys.filter((key) => !isExpired(key, now)).map(({ key }) => key)
     return [await verifySignatureOffThread(parsed, keys).catch(rethrow), signer]
   }
 
-  /** A requirement that the request does not meet may have been dropped a moment ago, through another replica. */
+  /** The requirement may have just been dropped through another replica. */
   async function requiresDigest(known: SigningProject, { claims }: TimelyRequest): Promise<boolean> {
     if (!known.requireContentDigest || claims.coversContent) return known.requireContentDigest
-    return (await signingProjects.find(known.name, true))?.requireContentDigest ?? true
+    return (await signingProjects.findFresh(known.name))?.requireContentDigest ?? true
   }
 
   async function spendNonce({ publicKeyHex, nonce, created }: TimelyRequest['claims']): Promise<void> {
@@ -134,8 +79,8 @@ export function createSignedRequests(deps: {
 
   return {
     /**
-     * The first step, before the body is read: checks the signature against what is cached of the project, and its time
-     * against what is known of that of the nonces, which decides in the end.
+     * Verifies the signature before the body is read, with the cached project and an estimate of the time that `accept`
+     * checks again.
      *
      * @throws ApiError missing_signature, unknown_project, invalid_signature, expired
      */
@@ -145,27 +90,26 @@ export function createSignedRequests(deps: {
     },
 
     /**
-     * The second step: checks that the body is the one that was signed, and spends the nonce. Every statement for the
-     * caller compares them with the stored project.
+     * Checks that the body is the signed one, and spends the nonce. Every statement for the caller compares it with the
+     * stored project.
      *
-     * @throws ApiError invalid_signature, replayed_nonce
+     * @throws ApiError invalid_signature, expired, replayed_nonce
      */
     accept: async (
       { timely, signer }: AuthenticatedRequest,
       { body, address, isWrite, wanted }: ReceivedContent,
-    ): Promise<VerifiedCaller> => {
+    ): Promise<ProjectCaller> => {
       const required = isWrite && (await requiresDigest(signer, timely))
       const { claims } = translate(() => checkContent(timely, body, { required }))
       await spendNonce(claims)
       const key = signer.keys.find((each) => each.key.publicKeyHex === claims.publicKeyHex)
       if (key === undefined) throw apiError('invalid_signature')
-      onUse(key.id)
-      const publicKey = Buffer.from(claims.publicKeyHex, 'hex')
+      keyUses.note(key.id)
       return {
         kind: 'project',
         projectUid: signer.uid,
         project: signer.name,
-        publicKey,
+        publicKey: Buffer.from(claims.publicKeyHex, 'hex'),
         generation: signer.generation,
         scope: key.scope,
         coversContent: claims.coversContent,
@@ -176,34 +120,34 @@ export function createSignedRequests(deps: {
       }
     },
 
-    /** Whether there is a project of this name, by what is cached. */
-    isProject: async (name: string): Promise<boolean> => (await signingProjects.find(name, false)) !== undefined,
+    /** Whether a project exists, according to the cache. */
+    isProject: async (name: string): Promise<boolean> => (await signingProjects.find(name)) !== undefined,
 
-    /** Counts a fetch as pending while its verification runs, however it ends. */
+    /** Counts a fetch as pending while its verification runs. */
     countFetch: fetches.during,
 
-    /** How many fetches are being verified now. */
+    /** How many fetches are being verified. */
     countPendingFetches: fetches.count,
 
     /**
-     * Compares a verified caller with the project in the database, for when a statement refused what the cached project
-     * allowed. The signature itself stays verified: the project must still have the key that it was verified with.
+     * Compares a caller with the stored project, after a statement refused what the cached project allows. The project must
+     * still have the key that the signature was verified with.
      *
-     * @returns the caller as one of the project that has the name now
+     * @returns the caller with the current project
      * @throws ApiError unknown_project, invalid_signature
      */
-    confirm: async (caller: VerifiedCaller): Promise<VerifiedCaller> => {
-      const signer = await signingProjects.find(caller.project, true)
+    confirm: async (caller: ProjectCaller): Promise<ProjectCaller> => {
+      const signer = await signingProjects.findFresh(caller.project)
       if (signer === undefined) throw apiError('unknown_project')
-      const uncovered = caller.isWrite && signer.requireContentDigest && !caller.coversContent
-      const key = findValidKey(signer, caller.publicKey.toString('hex'), clock)
-      if (uncovered || key === undefined) throw apiError('invalid_signature')
+      const isUncovered = caller.isWrite && signer.requireContentDigest && !caller.coversContent
+      const key = findValidKey(signer, caller.publicKey.toString('hex'))
+      if (isUncovered || key === undefined) throw apiError('invalid_signature')
       return { ...caller, projectUid: signer.uid, generation: signer.generation, scope: key.scope }
     },
   }
 }
 
-/** The project that a request says it is of; nothing of it is proven. Undefined for a request that is not signed as it must be. */
+/** The project that a request names, which is not proven; undefined if the signature headers are malformed. */
 export function claimedProject(message: ReceivedMessage): string | undefined {
   try {
     return parseSignedRequest(message).claims.project
@@ -213,7 +157,7 @@ export function claimedProject(message: ReceivedMessage): string | undefined {
   }
 }
 
-/** Counts work while it runs, however it ends. */
+/** Counts running work. */
 function createPending() {
   let pending = 0
   return {
@@ -229,33 +173,13 @@ function createPending() {
   }
 }
 
-/** Caches projects and their keys, so that a signed fetch needs no query but its own. */
-export function createSigningProjects(deps: {
-  read: (name: string) => Promise<SigningProject | undefined>
-  clock: Clock
-}): SigningProjects {
-  const cache = createLookupCache<string, SigningProject>({
-    load: deps.read,
-    clock: deps.clock,
-    maxValues: MAX_CACHED,
-    maxAbsences: MAX_CACHED,
-    valueTtlMs: PRESENT_TTL_MS,
-    absenceTtlMs: ABSENT_TTL_MS,
-    serveStale: false,
-  })
-  return {
-    find: async (name, fresh) => (fresh ? cache.reload(name) : cache.get(name)),
-    forget: (name) => cache.forget(name),
-  }
-}
-
 const CODES: Partial<Record<SignatureError['code'], ErrorCode>> = {
   missing_signature: 'missing_signature',
   invalid_signature: 'invalid_signature',
   expired: 'expired',
 }
 
-/** Gives the library's errors their code in our table. */
+/** Translates the library's errors. */
 function translate<T>(step: () => T): T {
   try {
     return step()
@@ -267,12 +191,4 @@ function translate<T>(step: () => T): T {
 function rethrow(error: unknown): never {
   const code = error instanceof SignatureError ? CODES[error.code] : undefined
   throw code === undefined ? error : apiError(code, undefined, { cause: error })
-}
-
-function findValidKey(signer: SigningProject, publicKeyHex: string, clock: Clock) {
-  return signer.keys.find(({ key, notAfter }) => key.publicKeyHex === publicKeyHex && isValidAt(notAfter, clock))
-}
-
-function isValidAt(notAfter: Date | null, clock: Clock): boolean {
-  return notAfter === null || clock.now() < notAfter.getTime()
 }

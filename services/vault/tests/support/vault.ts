@@ -14,13 +14,13 @@ import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgre
 import type pg from 'pg'
 import { createHttpServer } from '../../src/app.ts'
 import { createAuditStore } from '../../src/audit/audit.store.ts'
-import { createSealer } from '../../src/audit/sealer.ts'
-import { createSealStore } from '../../src/audit/seals.store.ts'
 import { readConfig } from '../../src/config.ts'
 import { openKeyring } from '../../src/context/keyring.ts'
 import { type Context, createContext } from '../../src/context.ts'
+import type { Schema } from '../../src/database.ts'
 import { migrate } from '../../src/db/migrations.ts'
-import type { Schema } from '../../src/db/schema.ts'
+import { createSealStore } from '../../src/integrity/chain.store.ts'
+import { createSealer } from '../../src/integrity/sealer.ts'
 import { createChainKeys } from '../../src/keyring/chain-keys.ts'
 import { createChainKeyStore } from '../../src/keyring/keyring.store.ts'
 
@@ -113,10 +113,10 @@ export async function startVault(
   const chainKeys = createChainKeys({ keyring, store: createChainKeyStore(db), clock })
   const sealer = createSealer({
     store: createSealStore(db),
-    chainKey: () => chainKeys.current(),
+    chainKeys,
     clock,
     onPass: () => undefined,
-    onForged: () => undefined,
+    onRefused: () => undefined,
   })
 
   return {

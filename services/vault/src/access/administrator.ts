@@ -1,0 +1,69 @@
+import { forbidden } from '../errors.ts'
+import type { Wanted } from '../limits/wanted.ts'
+
+/** What a named administrator may do: everything listed here, or read only. */
+export const ROLES = ['administrator', 'auditor'] as const
+export type Role = (typeof ROLES)[number]
+
+/** A project by its name and its uid, which differs from that of any other project of the same name. */
+export type ProjectRef = { readonly uid: string; readonly name: string }
+
+/** The projects an administrator has access to; null for all. */
+export type AllowedProjects = readonly ProjectRef[] | null
+
+/** The holder of an admin token. */
+export type Administrator = {
+  readonly kind: 'administrator'
+  /** `administrator` for the holder of ADMIN_TOKEN, `administrator:<id>` for a named one. */
+  readonly actor: string
+  readonly address: string
+  /** The `holder` of ADMIN_TOKEN may do everything, and alone manages named administrators. */
+  readonly role: Role | 'holder'
+  readonly projects: AllowedProjects
+  /** Names that no project has yet, which the administrator may register. */
+  readonly unbound: readonly string[]
+  readonly wanted?: Wanted | undefined
+}
+
+/** An administrator as far as changes need to know. */
+export type Editor = Pick<Administrator, 'actor' | 'address' | 'projects' | 'wanted'>
+
+/** The part of an endpoint that decides who may use it; `project` is the one that its path names. */
+type RequestedEndpoint = { readonly method: string; readonly path: string; readonly project: string | undefined }
+
+const ADMINISTRATORS = '/v1/admin/administrators'
+
+/**
+ * Whether an administrator may use an endpoint. This is decided before the project is looked up, so that the answer does
+ * not reveal whether it exists.
+ */
+export function mayUse({ role, projects }: Administrator, { method, path, project }: RequestedEndpoint): boolean {
+  if (role === 'holder') return true
+  if (role === 'auditor' && method !== 'GET') return false
+  if (path.startsWith(ADMINISTRATORS)) return method === 'GET' && projects === null
+  return project === undefined || hasAccess({ projects }, project)
+}
+
+/** Whether an administrator has access to a project. */
+export function hasAccess({ projects }: Pick<Administrator, 'projects'>, project: string): boolean {
+  return projects === null || projects.some(({ name }) => name === project)
+}
+
+/** @throws ApiError forbidden if the administrator has no access to the project */
+export function requireAccess(administrator: Administrator, project: string): void {
+  if (!hasAccess(administrator, project)) throw forbidden(administrator.actor, project)
+}
+
+/** @throws ApiError forbidden if the administrator may not register a project with this name */
+export function requireName({ actor, projects, unbound }: Administrator, name: string): void {
+  if (projects !== null && !unbound.includes(name)) throw forbidden(actor, name)
+}
+
+/** The projects whose audit entries an administrator may see, optionally only `project`; undefined for all projects. */
+export function visibleTo({ projects }: Administrator, project: string | undefined) {
+  const visible = projects?.filter(({ name }) => project === undefined || name === project)
+  return {
+    projectIds: visible?.map(({ name }) => name) ?? (project === undefined ? undefined : [project]),
+    projectUids: visible?.map(({ uid }) => uid),
+  }
+}

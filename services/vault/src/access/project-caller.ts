@@ -1,0 +1,39 @@
+import type { Wanted } from '../limits/wanted.ts'
+
+/** Whether a key may read values, write them, or both. */
+export const ACCESS = ['read-write', 'read', 'write'] as const
+export type Access = (typeof ACCESS)[number]
+
+/** What a key may do; `envs` null means all environments. */
+export type Scope = { readonly access: Access; readonly envs: readonly string[] | null }
+
+/** The scope of a key that was created without one. */
+export const FULL_SCOPE: Scope = { access: 'read-write', envs: null }
+
+/** Whether a scope allows reading or writing, in `env` if it is given. */
+export function allows({ access, envs }: Scope, wanted: 'read' | 'write', env?: string): boolean {
+  return (access === 'read-write' || access === wanted) && (env === undefined || envs === null || envs.includes(env))
+}
+
+/**
+ * A project whose signature was verified, against what was cached. The statement that does the work checks again that
+ * the key is valid and of this generation.
+ */
+export type ProjectCaller = {
+  readonly kind: 'project'
+  readonly projectUid: string
+  /** The project's name. */
+  readonly project: string
+  readonly publicKey: Buffer
+  /** The generation of the project that the key belongs to. */
+  readonly generation: number
+  readonly scope: Scope
+  /** Whether the signature covers the body. */
+  readonly coversContent: boolean
+  /** Whether the project may require that the signature covers the body. */
+  readonly isWrite: boolean
+  /** Identifies the key in the audit log. */
+  readonly actor: string
+  readonly address: string
+  readonly wanted?: Wanted | undefined
+}

@@ -1,0 +1,86 @@
+import { createAdministratorStore } from '../admin/administrators.store.ts'
+import { createAdministrators } from '../admin/administrators.ts'
+import { createDataKeys } from '../keyring/data-keys.ts'
+import { createDataKeyStore } from '../keyring/keyring.store.ts'
+import { createWriteTurns } from '../limits/write-turns.ts'
+import { createKeyUses } from '../projects/key-uses.ts'
+import { createKeyUseStore, createProjectStore } from '../projects/projects.store.ts'
+import { createProjects } from '../projects/projects.ts'
+import { createSigningProjects } from '../projects/signing-projects.ts'
+import { createFetches } from '../secrets/fetches.ts'
+import { createProjectSecrets } from '../secrets/project-secrets.ts'
+import { createSecretStore } from '../secrets/secrets.store.ts'
+import { createSecrets } from '../secrets/secrets.ts'
+import { createValues } from '../secrets/values.ts'
+import { createSignedRequests } from '../signed-requests/signed-requests.ts'
+import type { Connections } from './connections.ts'
+
+/** How far `lastUsedAt` of a key may be behind. */
+const NOTE_USES_EVERY_MS = 10_000
+
+/** Connections to Postgres that writes do not use. */
+const FOR_READS = 2
+
+/** Data keys stay in memory for up to six minutes after they were unwrapped. */
+const DROP_KEYS_EVERY_MS = 60_000
+/** Retries bindings that failed. */
+const BIND_EVERY_MS = 60_000
+
+/** Projects and secrets. */
+export type ProjectsAndSecrets = Awaited<ReturnType<typeof createProjectsAndSecrets>>
+
+/** Creates projects, their secrets, the checks of their signed requests, and the administrators. */
+export async function createProjectsAndSecrets(connections: Connections) {
+  const { config, keyring, rows, pool, db, nonces, clock, logger, metrics, background } = connections
+  const dataKeys = createDataKeys({ keyring, store: createDataKeyStore(db), clock })
+  background.add({
+    everyMs: DROP_KEYS_EVERY_MS,
+    task: () => dataKeys.dropStale(),
+    onError: (error) => logger.error({ err: error }, 'dropping data keys failed'),
+  })
+
+  const onUnbound = (error: unknown) =>
+    logger.warn({ err: error }, 'binding administrators to projects failed, will retry')
+  const administrators = createAdministrators({ store: createAdministratorStore(db), rows, clock, onUnbound })
+  // Binds the administrators of an earlier release, or of a replica of one.
+  await administrators.bindUnbound()
+  background.add({ everyMs: BIND_EVERY_MS, task: () => administrators.bindUnbound(), onError: onUnbound })
+
+  const inTurn = createWriteTurns(Math.max(1, config.DATABASE_POOL_SIZE - FOR_READS))
+  const projectStore = createProjectStore(db)
+  const signingProjects = createSigningProjects({ store: projectStore, rows, clock })
+  const projects = createProjects({
+    ...{ store: projectStore, rows, dataKeys, administrators, signingProjects, inTurn, clock },
+  })
+
+  const keyUses = createKeyUses({ store: createKeyUseStore(db), clock })
+  const onNoteError = (error: unknown) => logger.warn({ err: error }, 'storing key uses failed')
+  background.add({
+    everyMs: NOTE_USES_EVERY_MS,
+    task: keyUses.flush,
+    onError: onNoteError,
+    atStop: () => keyUses.flush().catch(onNoteError),
+  })
+  const signedRequests = createSignedRequests({ signingProjects, nonces, keyUses, clock })
+  metrics.observePendingFetches(signedRequests.countPendingFetches)
+
+  const limits = {
+    environmentBytes: config.MAX_ENVIRONMENT_BYTES,
+    secrets: config.MAX_SECRETS,
+    environments: config.MAX_ENVIRONMENTS,
+    versions: config.MAX_VERSIONS,
+  }
+  const store = createSecretStore(db, pool, rows, limits)
+  const values = createValues({
+    dataKeys,
+    store,
+    onDecryptionError: (error, place) => {
+      metrics.decryptionFailed()
+      logger.error({ err: error, ...place }, 'a stored value does not decrypt')
+    },
+  })
+  const secrets = createSecrets({ store, values, clock, inTurn })
+  const fetches = createFetches({ store, values, rows, signedRequests, clock, limits })
+  const projectSecrets = createProjectSecrets({ secrets, fetches, signedRequests })
+  return { useCases: { administrators, projects, secrets, projectSecrets }, signedRequests }
+}

@@ -1,0 +1,72 @@
+import { Counter, Gauge, type Registry } from 'prom-client'
+import type { ErrorCode } from '../errors.ts'
+import { REFUSED_TABLES, type RefusedTable } from '../integrity/rows.ts'
+
+/** The vault's own metrics. docs/operations.md has their meaning. */
+export function createVaultMetrics(registry: Registry) {
+  const registers = [registry]
+  const authenticationFailures = new Counter({
+    name: 'vault_authentication_failures_total',
+    help: 'Refused signatures and admin tokens, by error code.',
+    labelNames: ['code'],
+    registers,
+  })
+  const decryptionFailures = new Counter({
+    name: 'vault_decryption_failures_total',
+    help: 'Stored values that did not decrypt. Anything but 0 means damage or tampering.',
+    registers,
+  })
+  const refusedRows = new Counter({
+    name: 'vault_refused_rows_total',
+    help: 'Rows that the vault did not write, by table. Anything but 0 means tampering or an unfinished upgrade.',
+    labelNames: ['table'],
+    registers,
+  })
+  // All series exist from the start, so that their first increase is visible.
+  for (const table of REFUSED_TABLES) refusedRows.labels(table).inc(0)
+  const sealed = new Gauge({
+    name: 'vault_audit_sealed_timestamp_seconds',
+    help: 'When the audit log was last sealed to its end. Alert if it is older than a minute.',
+    registers,
+  })
+  const refusalsDropped = new Counter({
+    name: 'vault_refusals_dropped_total',
+    help: 'Audit entries of refused requests that Postgres did not accept. Anything but 0 is a bug.',
+    registers,
+  })
+
+  return {
+    authenticationFailed: (code: ErrorCode): void => authenticationFailures.inc({ code }),
+    decryptionFailed: (): void => decryptionFailures.inc(),
+    rowRefused: (table: RefusedTable): void => refusedRows.inc({ table }),
+    logSealed: (nowMs: number): void => sealed.set(nowMs / 1000),
+    refusalDropped: (): void => refusalsDropped.inc(),
+
+    /** Adds a gauge of the fetches that are being verified. */
+    observePendingFetches: (count: () => number): void => {
+      new Gauge({
+        name: 'vault_pending_fetches',
+        help: 'Fetches whose signature is being verified.',
+        registers,
+        collect() {
+          this.set(count())
+        },
+      })
+    },
+
+    /** Adds a gauge of the time for which refused requests could not be written. */
+    observeRefusalsDelay: (delayMs: () => number): void => {
+      new Gauge({
+        name: 'vault_refusals_delay_seconds',
+        help: 'How long refused requests have been waiting for the audit log. Alert if it is above a minute.',
+        registers,
+        collect() {
+          this.set(delayMs() / 1000)
+        },
+      })
+    },
+  }
+}
+
+/** The vault's own metrics. */
+export type VaultMetrics = ReturnType<typeof createVaultMetrics>

@@ -1,0 +1,34 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { AdministratorTables } from './admin/administrators.tables.ts'
+import type { AuditTables } from './audit/audit.tables.ts'
+import type { IntegrityTables } from './integrity/integrity.tables.ts'
+import type { KeyringTables } from './keyring/keyring.tables.ts'
+import type { ProjectTables } from './projects/projects.tables.ts'
+import type { SecretTables } from './secrets/secrets.tables.ts'
+
+/** The tables of all features. The migrations create them. */
+export type Schema = AdministratorTables & AuditTables & IntegrityTables & KeyringTables & ProjectTables & SecretTables
+
+/** A query builder for the vault's tables, or one of its transactions. */
+export type Db = Kysely<Schema>
+
+/** Matches any of these ids. Unlike `in`, this accepts an empty list, which matches nothing. */
+export function anyUuid(ids: readonly string[]): RawBuilder<string> {
+  return sql<string>`any(${[...ids]}::uuid[])`
+}
+
+/**
+ * Runs a transaction that is rolled back if its client gave up waiting. It keeps its locks until the commit has ended, so
+ * later writes of the same client come after it.
+ */
+export function writeTransaction<T>(
+  db: Db,
+  wanted: { assert(): void } | undefined,
+  work: (trx: Db) => Promise<T>,
+): Promise<T> {
+  return db.transaction().execute(async (trx) => {
+    const result = await work(trx)
+    wanted?.assert()
+    return result
+  })
+}

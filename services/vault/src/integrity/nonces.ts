@@ -1,0 +1,40 @@
+/** A nonce of a key. It belongs to the key and not to a project, because a key can be registered again. */
+export type Nonce = {
+  readonly publicKeyHex: string
+  readonly nonce: string
+  /** When the request was created, in seconds since the Unix epoch. */
+  readonly created: number
+}
+
+/**
+ * The result of spending a nonce, the same at all replicas. A nonce that may have been lost counts as replayed. The nonce
+ * of a request that was created too long before or after the time of the store is `expired`, and not spent.
+ */
+export type Verdict = 'unspent' | 'replayed' | 'expired'
+
+/** Remembers spent nonces for longer than any signature is valid, and notices when it has lost some. */
+export type Nonces = {
+  /**
+   * Finds out whether nonces were lost while no replica ran; called before the first request. Requests that were signed
+   * before a loss are refused.
+   */
+  open(): Promise<{ readonly lost: boolean }>
+  /** Spends nonces in one call, and returns their verdicts in order. */
+  spend(nonces: readonly Nonce[]): Promise<readonly (Verdict | Promise<Verdict>)[]>
+  /** Finds out whether nonces were lost since the last call, and that new ones can be written. */
+  check(): Promise<void>
+  /** The estimated time of the store, in milliseconds. */
+  now(): number
+}
+
+/** What survives a loss of the nonces, because it is stored elsewhere. */
+export type NonceRecord = {
+  /** The epoch of the nonces, which is created once and never changes. */
+  epoch(): Promise<string | undefined>
+  /** Stores an epoch unless there is one, and returns the stored one. */
+  addEpoch(epoch: string): Promise<string>
+  /** The latest time that an accepted request was dated, if it was ahead, in milliseconds. It only increases. */
+  aheadUntil(): Promise<number>
+  /** Raises that time and returns the stored one, which may be later. */
+  raiseAhead(untilMs: number): Promise<number>
+}

@@ -1,0 +1,158 @@
+import { type Expression, sql } from 'kysely'
+import { ACCESS } from '../access/project-caller.ts'
+import type { Db } from '../database.ts'
+import type { AdministratorRow, EnvironmentSeal, Sealed, SealedProject, StoredEnvironment } from './rows.ts'
+
+/** Returns a project with its keys. */
+export async function readProject(db: Db, name: string): Promise<SealedProject | undefined> {
+  return toProjects(await projectsWithKeys(db).where('p.name', '=', name).orderBy('k.id').execute())[0]
+}
+
+/** Returns all projects with their keys, by name. */
+export async function readProjects(db: Db): Promise<readonly SealedProject[]> {
+  return toProjects(await projectsWithKeys(db).orderBy('p.name').orderBy('k.id').execute())
+}
+
+/** Writes a locked project and its keys after a change. */
+export async function writeProject(trx: Db, before: SealedProject, after: SealedProject): Promise<void> {
+  const { uid, requireContentDigest, generation, code } = after
+  const known = new Set(before.keys.map(({ id }) => id))
+  const kept = new Set(after.keys.map(({ id }) => id))
+  await trx
+    .updateTable('projects')
+    .set({ require_content_digest: requireContentDigest, generation, code })
+    .where('uid', '=', uid)
+    .execute()
+  const removed = [...known].filter((id) => !kept.has(id))
+  if (removed.length > 0) await trx.deleteFrom('project_keys').where('id', 'in', removed).execute()
+  for (const key of after.keys) {
+    if (known.has(key.id))
+      await trx
+        .updateTable('project_keys')
+        .set({ not_after: key.notAfter, code: key.code })
+        .where('id', '=', key.id)
+        .execute()
+    else await trx.insertInto('project_keys').values(keyRow(uid, key)).execute()
+  }
+}
+
+/** Returns the row of a key. */
+export function keyRow(projectUid: string, key: SealedProject['keys'][number]) {
+  return {
+    id: key.id,
+    project_uid: projectUid,
+    public_key: Buffer.from(key.publicKey),
+    created_at: key.createdAt,
+    not_after: key.notAfter,
+    access: key.scope.access,
+    envs: key.scope.envs === null ? null : [...key.scope.envs],
+    code: key.code,
+  }
+}
+
+/** One statement, so that a project and its keys are of the same generation. */
+function projectsWithKeys(db: Db) {
+  return db
+    .selectFrom('projects as p')
+    .leftJoin('project_keys as k', 'k.project_uid', 'p.uid')
+    .select(['p.uid', 'p.name', 'p.require_content_digest', 'p.created_at', 'p.generation'])
+    .select(codeUnlessOlder({ id: 'p.uid', number: sql.ref('p.generation'), code: 'p.code' }, 'project').as('code'))
+    .select(['k.id', 'k.public_key', 'k.created_at as key_created_at', 'k.not_after', 'k.access', 'k.envs'])
+    .select(['k.last_used_at', 'k.code as key_code'])
+}
+
+type ProjectAndKey = Awaited<ReturnType<ReturnType<typeof projectsWithKeys>['execute']>>[number]
+
+function toProjects(rows: readonly ProjectAndKey[]): readonly SealedProject[] {
+  const projects = new Map<string, SealedProject & { keys: SealedProject['keys'][number][] }>()
+  for (const row of rows) {
+    const { uid, name, require_content_digest: requireContentDigest, created_at: createdAt, generation, code } = row
+    const project = projects.get(uid) ?? { uid, name, requireContentDigest, createdAt, generation, code, keys: [] }
+    projects.set(uid, project)
+    if (row.id === null || row.public_key === null || row.key_created_at === null) continue
+    project.keys.push({
+      id: row.id,
+      publicKey: row.public_key,
+      createdAt: row.key_created_at,
+      notAfter: row.not_after,
+      scope: { access: ACCESS.find((known) => known === row.access) ?? 'read', envs: row.envs },
+      lastUsedAt: row.last_used_at,
+      code: row.key_code,
+    })
+  }
+  return [...projects.values()]
+}
+
+/**
+ * Reads an environment and locks it until the transaction ends, so that its changes are serialised. An environment without
+ * a row is protected by the lock on the project's data key.
+ */
+export async function lockEnvironment(trx: Db, projectUid: string, env: string): Promise<StoredEnvironment> {
+  const stored = await trx
+    .selectFrom('environments')
+    .select(['revision', environmentCode().as('code')])
+    .where('project_uid', '=', projectUid)
+    .where('env', '=', env)
+    .forUpdate()
+    .executeTakeFirst()
+  const current = await trx
+    .selectFrom('secrets')
+    .select(['key', 'version'])
+    .where('project_uid', '=', projectUid)
+    .where('env', '=', env)
+    .execute()
+  return { projectUid, env, current, stored }
+}
+
+/** The code of a row of `environments`. */
+export function environmentCode() {
+  const columns = { id: 'environments.project_uid', number: sql.ref<number>('environments.revision'), code: 'code' }
+  return codeUnlessOlder(columns, sql<string>`'env:' || environments.env`)
+}
+
+/** Writes the seal of a locked environment. */
+export async function writeEnvironment(
+  trx: Db,
+  { projectUid, env }: StoredEnvironment,
+  { revision, code }: EnvironmentSeal,
+): Promise<void> {
+  await trx
+    .insertInto('environments')
+    .values({ project_uid: projectUid, env, revision, code })
+    .onConflict((conflict) => conflict.columns(['project_uid', 'env']).doUpdateSet({ revision, code }))
+    .execute()
+}
+
+/** Returns all named administrators in the order in which they were added. */
+export async function readAdministrators(db: Db): Promise<readonly Sealed<AdministratorRow>[]> {
+  return administrators(db).orderBy('id').execute()
+}
+
+/** Returns the administrator with this token hash. */
+export async function findAdministrator(db: Db, tokenHash: Buffer): Promise<Sealed<AdministratorRow> | undefined> {
+  return administrators(db).where('token_hash', '=', tokenHash).executeTakeFirst()
+}
+
+function administrators(db: Db) {
+  return db
+    .selectFrom('administrators')
+    .select(['id', 'name', 'token_hash as tokenHash', 'role', 'projects'])
+    .select(['created_at as createdAt', 'expires_at as expiresAt'])
+    .select(codeUnlessOlder({ id: 'administrators.id', number: sql.lit(1), code: 'code' }, 'administrator').as('code'))
+}
+
+/** What a mark belongs to; the subject of an environment is `env:` and its name. See the migration `0007-tampering`. */
+type Subject = Expression<string> | 'project' | 'administrator'
+
+/** The highest number a row has had, in one lookup by primary key. Null without a mark, so that every comparison fails. */
+export function markOf(id: string, subject: Subject) {
+  return sql<
+    number | null
+  >`(select m.number from high_water_marks m where m.id = ${sql.ref(id)} and m.subject = ${subject})`
+}
+
+/** The code of a row, or no bytes if the row is older than its mark. */
+function codeUnlessOlder(columns: { id: string; number: Expression<number>; code: string }, subject: Subject) {
+  const { id, number, code } = columns
+  return sql<Buffer>`case when ${number} >= ${markOf(id, subject)} then ${sql.ref(code)} else ''::bytea end`
+}

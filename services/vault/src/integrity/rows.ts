@@ -1,0 +1,258 @@
+import { createHash, createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
+import type { Scope } from '../access/project-caller.ts'
+import { apiError } from '../errors.ts'
+import { encodeColumns } from '../keyring/envelope.ts'
+
+/** A public key of a project. */
+export type ProjectKey = {
+  readonly id: string
+  readonly publicKey: Uint8Array
+  readonly createdAt: Date
+  /** The time from which a replaced key is invalid; null for the newest key. */
+  readonly notAfter: Date | null
+  readonly scope: Scope
+  /** When a signature of the key was last accepted, to the minute. */
+  readonly lastUsedAt: Date | null
+}
+
+/** A project with its keys. */
+export type StoredProject = {
+  readonly uid: string
+  readonly name: string
+  readonly requireContentDigest: boolean
+  readonly createdAt: Date
+  /** Increases with every change of the project or its keys. */
+  readonly generation: number
+  readonly keys: readonly ProjectKey[]
+}
+
+/** The rows of a project and its keys, with their codes. They may not have been written by the vault. */
+export type SealedProject = Omit<StoredProject, 'keys'> & {
+  readonly code: Buffer | null
+  readonly keys: readonly (ProjectKey & { readonly code: Buffer | null })[]
+}
+
+/** The current versions of an environment's secrets. `stored` is undefined if no secret was ever put there. */
+export type StoredEnvironment = {
+  readonly projectUid: string
+  readonly env: string
+  readonly current: readonly { readonly key: string; readonly version: number }[]
+  readonly stored: EnvironmentSeal | undefined
+}
+
+/** The code of an environment. The revision increases with every change. */
+export type EnvironmentSeal = { readonly revision: number; readonly code: Buffer }
+
+/** A named administrator. */
+export type AdministratorRow = {
+  readonly id: string
+  readonly name: string
+  readonly tokenHash: Uint8Array
+  readonly role: string
+  readonly projects: readonly string[] | null
+  readonly createdAt: Date
+  readonly expiresAt: Date | null
+}
+
+/** The project that a name in an administrator's list stands for. */
+export type AdministratorProjectRow = {
+  readonly administratorId: string
+  readonly name: string
+  readonly projectUid: string
+}
+
+/** A row with its code. It may not have been written by the vault. */
+export type Sealed<Row> = Row & { readonly code: Buffer }
+
+/** The tables whose rows can be refused. */
+export const REFUSED_TABLES = ['projects', 'project_keys', 'environments', 'administrators', 'audit_seals'] as const
+export type RefusedTable = (typeof REFUSED_TABLES)[number]
+
+/** Called for every row that was refused because its code is missing or wrong. */
+export type OnRefused = (table: RefusedTable, place: object) => void
+
+/** Authenticates the rows that decide access. */
+export type AuthenticRows = ReturnType<typeof createAuthenticRows>
+
+/**
+ * Creates and checks the codes of rows: HMAC-SHA-256 (RFC 2104) with a key that only the keyring unwraps, so access to the
+ * database alone is not enough to create one.
+ *
+ * @param chainKey the key of the audit chain, from which the key of the codes is derived
+ */
+export function createAuthenticRows(chainKey: KeyObject, onRefused: OnRefused) {
+  const rowKey = createSecretKey(createHmac('sha256', chainKey).update('vault/row-codes/1').digest())
+  const codeOf = (kind: string, columns: readonly (string | null)[]): Buffer =>
+    createHmac('sha256', rowKey)
+      .update(`vault/row/${kind}/1;${encodeColumns(columns)}`)
+      .digest()
+
+  type Project = Omit<StoredProject, 'keys'>
+  const projectCode = ({ uid, name, requireContentDigest, generation }: Project): Buffer =>
+    codeOf('project', [uid, name, String(requireContentDigest), String(generation)])
+
+  /** A key is valid for one generation of its project. */
+  const keyCode = ({ uid, generation }: Project, key: ProjectKey): Buffer =>
+    codeOf('project-key', [
+      ...[uid, String(generation), key.id, Buffer.from(key.publicKey).toString('hex')],
+      ...[timeOf(key.createdAt), timeOf(key.notAfter), key.scope.access, listOf(key.scope.envs)],
+    ])
+
+  function environmentCode({ projectUid, env, current }: StoredEnvironment, revision: number): Buffer {
+    const sorted = current.toSorted((a, b) => (a.key < b.key ? -1 : 1))
+    const columns = sorted.flatMap(({ key, version }) => [key, String(version)])
+    return codeOf('environment', [projectUid, env, String(revision), ...columns])
+  }
+
+  const administratorCode = (row: AdministratorRow): Buffer =>
+    codeOf('administrator', [
+      ...[row.id, row.name, Buffer.from(row.tokenHash).toString('hex'), row.role],
+      ...[listOf(row.projects), timeOf(row.createdAt), timeOf(row.expiresAt)],
+    ])
+
+  const administratorProjectCode = ({ administratorId, name, projectUid }: AdministratorProjectRow): Buffer =>
+    codeOf('administrator-project', [administratorId, name, projectUid])
+
+  const isProject = (project: SealedProject): boolean => isCode(projectCode(project), project.code)
+  const isAdministrator = (row: Sealed<AdministratorRow>): boolean => isCode(administratorCode(row), row.code)
+
+  function isEnvironment(environment: StoredEnvironment): boolean {
+    const { stored, current } = environment
+    return stored === undefined
+      ? current.length === 0
+      : isCode(environmentCode(environment, stored.revision), stored.code)
+  }
+
+  function acceptProject(project: SealedProject): boolean {
+    const isAuthentic = isProject(project)
+    if (!isAuthentic) onRefused('projects', { project: project.name })
+    return isAuthentic
+  }
+
+  /** Returns the project with its authentic keys. A project that is not authentic has no keys and the strictest rules. */
+  function openProject(sealed: SealedProject): StoredProject {
+    const project = { ...withoutCode(sealed), keys: [] }
+    if (!acceptProject(sealed)) return { ...project, requireContentDigest: true }
+    const authentic = sealed.keys.filter((key) => {
+      if (isCode(keyCode(project, key), key.code)) return true
+      onRefused('project_keys', { project: project.name, publicKey: Buffer.from(key.publicKey).toString('hex') })
+      return false
+    })
+    return { ...project, keys: authentic.map(withoutCode) }
+  }
+
+  const sealProject = (project: StoredProject): SealedProject => ({
+    ...project,
+    code: projectCode(project),
+    keys: project.keys.map((key) => ({ ...key, code: keyCode(project, key) })),
+  })
+
+  /** @throws ApiError decryption_failed if the environment is not as the vault wrote it */
+  function assertEnvironment(environment: StoredEnvironment): void {
+    if (isEnvironment(environment)) return
+    onRefused('environments', { projectUid: environment.projectUid, env: environment.env })
+    throw apiError('decryption_failed')
+  }
+
+  const sealEnvironment = (environment: StoredEnvironment, revision: number): EnvironmentSeal => ({
+    revision,
+    code: environmentCode(environment, revision),
+  })
+
+  return {
+    isProject,
+    isAdministrator,
+    isEnvironment,
+    openProject,
+    sealProject,
+    assertEnvironment,
+    sealEnvironment,
+
+    /**
+     * Returns the project after a change, sealed as its next generation and without keys that are not authentic.
+     *
+     * @param change returns undefined if there is nothing to change; then the project is returned as it is
+     * @throws ApiError decryption_failed if the project is not authentic, because the change would make it so
+     */
+    changeProject: (
+      sealed: SealedProject,
+      change: (project: StoredProject) => Partial<StoredProject> | undefined,
+    ): SealedProject => {
+      if (!acceptProject(sealed))
+        throw apiError('decryption_failed', 'The stored project was not written by the vault.')
+      const project = openProject(sealed)
+      const changed = change(project)
+      return changed === undefined
+        ? sealed
+        : sealProject({ ...project, ...changed, generation: project.generation + 1 })
+    },
+
+    /**
+     * Returns the seal of an environment after a change of one secret.
+     *
+     * @param before the stored environment, locked
+     * @param change the new version of a secret; undefined if the secret was deleted
+     * @throws ApiError decryption_failed if the environment is not as the vault wrote it
+     */
+    nextEnvironment: (
+      before: StoredEnvironment,
+      { key, version }: { key: string; version: number | undefined },
+    ): EnvironmentSeal => {
+      assertEnvironment(before)
+      const others = before.current.filter((each) => each.key !== key)
+      const current = version === undefined ? others : [...others, { key, version }]
+      return sealEnvironment({ ...before, current }, (before.stored?.revision ?? 0) + 1)
+    },
+
+    sealAdministrator: <Row extends AdministratorRow>(row: Row): Sealed<Row> => ({
+      ...row,
+      code: administratorCode(row),
+    }),
+
+    /** Whether the vault wrote the row of an administrator. */
+    acceptAdministrator: (row: Sealed<AdministratorRow>): boolean => {
+      const isAuthentic = isAdministrator(row)
+      if (!isAuthentic) onRefused('administrators', { administrator: row.id })
+      return isAuthentic
+    },
+
+    sealAdministratorProject: (row: AdministratorProjectRow): Sealed<AdministratorProjectRow> => ({
+      ...row,
+      code: administratorProjectCode(row),
+    }),
+
+    /** Whether the vault gave the project to the administrator. */
+    acceptAdministratorProject: (row: Sealed<AdministratorProjectRow>): boolean => {
+      const isAuthentic = isCode(administratorProjectCode(row), row.code)
+      if (!isAuthentic) onRefused('administrators', { administrator: row.administratorId, project: row.name })
+      return isAuthentic
+    },
+  }
+}
+
+/** Compares a stored code with the expected one in constant time. Null means that the row was never authenticated. */
+export function isCode(expected: Buffer, stored: Buffer | null): boolean {
+  return stored !== null && stored.length === expected.length && timingSafeEqual(stored, expected)
+}
+
+/** Identifies a public key: the first 32 hex digits of its SHA-256. */
+export function fingerprintOf(publicKey: Uint8Array): string {
+  return createHash('sha256').update(publicKey).digest('hex').slice(0, 32)
+}
+
+function timeOf(time: Date | null): string | null {
+  if (time === null) return null
+  // `infinity` in the database is not a Date.
+  const ms = Number(time)
+  return Number.isFinite(ms) ? new Date(ms).toISOString() : String(ms)
+}
+
+function listOf(texts: readonly string[] | null): string | null {
+  return texts === null ? null : encodeColumns(texts)
+}
+
+function withoutCode<Row extends { code: Buffer | null }>(row: Row): Omit<Row, 'code'> {
+  const rest: Omit<Row, 'code'> & { code?: Buffer | null } = { ...row }
+  delete rest.code
+  return rest
+}

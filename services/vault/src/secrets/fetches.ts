@@ -1,0 +1,164 @@
+import { createBatcher } from '@vault-and-tracker/service-kit/core/batch'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
+import type { ProjectCaller } from '../access/project-caller.ts'
+import { newEntry } from '../audit/audit.ts'
+import type { AuthenticRows } from '../integrity/rows.ts'
+import type { SignedRequests } from '../signed-requests/signed-requests.ts'
+import { createDecryptionQueue, createThreadTurns } from './decryption-queue.ts'
+import type { Fetch, SecretStore, Stale, StorageLimits, StoredValues } from './secrets.ts'
+import type { Values } from './values.ts'
+
+/**
+ * A fetch mostly costs Postgres commits and round trips, and the event loop decryption. Fetches under load share both, and
+ * wait a moment for those that are being verified; docs/performance.md has the measurements.
+ */
+const SMALL = { concurrency: 4, maxBatchSize: 64, lingerMs: 8 }
+
+/** From this cost on, an environment is fetched separately and in its turn, so that others do not wait for it. */
+const LARGE_COST = 256 * 1024
+/** How much of large environments is read at a time. Decrypting it takes several times as much memory. */
+const LARGE_COST_AT_ONCE = 16 * 1024 ** 2
+/** A statement inserts an audit entry for each of its callers. */
+const MAX_SHARING = 256
+
+/** An environment with an unknown cost may be as large as any, so a known cost must not be too old. */
+const COST_TTL_MS = 60_000
+const MAX_KNOWN = 50_000
+
+/** How much is decrypted, for all callers, before other requests have their turn: a few milliseconds. */
+const TURN_COST = 256 * 1024
+/** Authenticating a secret's version costs a fraction of decrypting its value. */
+const CODE_COST = 256
+/** The memory and time a secret costs in addition to its bytes, as a number of bytes. */
+const ROW_COST = 2_048
+
+const costOf = (bytes: number, secrets: number): number => bytes + secrets * ROW_COST
+
+/** All values of an environment as a JSON object; bytes if it is large, which all its callers share. */
+export type Fetched = { readonly json: string | Buffer }
+
+type Result = Fetched | Stale
+
+/** Fetches all values of an environment. */
+export type Fetches = ReturnType<typeof createFetches>
+
+/**
+ * Concurrent callers share a statement, and those with the same environment also its decryption, because the instances of
+ * an application start together. Decrypted values are not kept any longer.
+ *
+ * @param deps `limits` are those of the largest environment
+ */
+export function createFetches(deps: {
+  store: Pick<SecretStore, 'readAll'>
+  values: Pick<Values, 'decrypt'>
+  rows: Pick<AuthenticRows, 'assertEnvironment'>
+  signedRequests: Pick<SignedRequests, 'countPendingFetches'>
+  clock: Clock
+  limits: Pick<StorageLimits, 'environmentBytes' | 'secrets'>
+}) {
+  const { store, values, rows, signedRequests, clock, limits } = deps
+  const inTurn = createDecryptionQueue(LARGE_COST_AT_ONCE)
+  const threadTurn = createThreadTurns(TURN_COST)
+  const costs = new Map<string, { readonly cost: number; readonly until: number }>()
+  const sharing = new Map<string, Sharing>()
+
+  /** A value that does not decrypt fails the whole fetch: a silently missing variable would be worse. */
+  async function present({ caller, env }: Fetch, found: StoredValues, cost: number): Promise<Result> {
+    await threadTurn(found.values.length * CODE_COST)
+    rows.assertEnvironment({ projectUid: caller.projectUid, env, current: found.values, stored: found.stored })
+    const members: string[] = []
+    for (const row of found.values) {
+      const turn = threadTurn(costOf(row.blob.length, 1))
+      if (turn !== undefined) await turn
+      const decrypted = values.decrypt(caller, env, row)
+      const value = typeof decrypted === 'string' ? decrypted : await decrypted
+      if (value === undefined) return 'stale'
+      members.push(`${JSON.stringify(row.key)}:${JSON.stringify(value)}`)
+    }
+    const json = `{${members.join(',')}}`
+    // Every response with a text would have its own copy until it is read.
+    return { json: cost < LARGE_COST ? json : Buffer.from(json) }
+  }
+
+  function noteCost(place: string, cost: number): void {
+    costs.set(place, { cost, until: clock.now() + COST_TTL_MS })
+    if (costs.size > MAX_KNOWN) costs.delete(costs.keys().next().value ?? '')
+  }
+
+  function costOfPlace(place: string): number {
+    const known = costs.get(place)
+    return known === undefined || known.until < clock.now()
+      ? costOf(limits.environmentBytes, limits.secrets)
+      : known.cost
+  }
+
+  async function readTogether(fetches: readonly Fetch[]): Promise<readonly (Stale | Promise<Result>)[]> {
+    const found = await store.readAll(fetches)
+    const presented = new Map<StoredValues, Promise<Result>>()
+    return fetches.map((fetch, i) => {
+      const stored = found[i]
+      if (stored === undefined || stored === 'stale') return 'stale'
+      const known = presented.get(stored)
+      if (known !== undefined) return known
+      const bytes = stored.values.reduce((sum, { blob }) => sum + blob.length, 0)
+      const cost = costOf(bytes, stored.values.length)
+      // The names of environments that were never written are unbounded.
+      if (stored.stored !== undefined) noteCost(placeOf(fetch), cost)
+      const result = present(fetch, stored, cost)
+      presented.set(stored, result)
+      return result
+    })
+  }
+
+  const fetchSmall = createBatcher(readTogether, {
+    ...SMALL,
+    isReady: () => signedRequests.countPendingFetches() === 0,
+  })
+
+  /** Callers that arrive before the turn of their environment share its statement. */
+  async function fetchLarge(place: string, cost: number, fetch: Fetch): Promise<Result> {
+    const joined = sharing.get(place)
+    if (joined !== undefined && joined.fetches.length < MAX_SHARING) {
+      const n = joined.fetches.push(fetch) - 1
+      return (await joined.results)[n] ?? 'stale'
+    }
+    const fetches = [fetch]
+    const leave = (): void => {
+      if (sharing.get(place)?.fetches === fetches) sharing.delete(place)
+    }
+    const results = inTurn(fetch.caller.projectUid, cost, async () => {
+      leave()
+      const read = await readTogether(fetches)
+      await Promise.allSettled(read.filter((each) => each !== 'stale'))
+      return read
+    })
+    sharing.set(place, { fetches, results })
+    try {
+      const [found] = await results
+      return (await found) ?? 'stale'
+    } finally {
+      leave()
+    }
+  }
+
+  return {
+    /** Fetches all values of an environment of the caller's project. @throws ApiError decryption_failed, unavailable */
+    fetch: (caller: ProjectCaller, env: string): Promise<Result> => {
+      const entry = newEntry(clock, { action: 'fetch', env, by: caller })
+      const fetch = { caller, env, now: new Date(clock.now()), entry }
+      const place = placeOf(fetch)
+      const cost = costOfPlace(place)
+      return cost < LARGE_COST ? fetchSmall(fetch) : fetchLarge(place, cost, fetch)
+    },
+  }
+}
+
+/** Fetches of an environment that wait for its turn, and their results in order. */
+type Sharing = {
+  readonly fetches: Fetch[]
+  readonly results: Promise<readonly (Stale | Promise<Result>)[]>
+}
+
+function placeOf({ caller, env }: Fetch): string {
+  return `${caller.projectUid}/${env}`
+}

@@ -1,0 +1,30 @@
+/** Secrets, their versions and their environments. */
+export type SecretTables = {
+  environments: {
+    project_uid: string
+    env: string
+    revision: number
+    code: Buffer
+  }
+  secrets: {
+    id: string
+    project_uid: string
+    env: string
+    key: string
+    version: number
+    updated_at: Date
+  }
+  secret_versions: {
+    secret_id: string
+    version: number
+    dek_v: number
+    blob: Buffer
+    created_at: Date
+  }
+  removed_secrets: {
+    project_uid: string
+    env: string
+    key: string
+    version: number
+  }
+}
