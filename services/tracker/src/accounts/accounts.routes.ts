@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { apiError } from '../errors.ts'
 import { idParams, pageOf, pageOfAll, pageQuery, time } from '../http/fields.ts'
-import { endpoints, type Visitor } from '../http/surface.ts'
+import { endpoints, type Visitor } from '../surface.ts'
 import { ACCOUNT_STATES, type Account, type Accounts, PASSWORD_LENGTH, ROLES, USERNAME_PATTERN } from './accounts.ts'
 import type { Invite, Invites } from './invites.ts'
 import type { Sessions, StoredSession } from './sessions.ts'

@@ -2,7 +2,7 @@ import { violatedUniqueConstraint } from '@vault-and-tracker/service-kit/postgre
 import type { Selectable, Transaction } from 'kysely'
 import { sql } from 'kysely'
 import { changedFields } from '../admin-log/admin-log.ts'
-import { recordAdminAction } from '../db/admin-log-entries.store.ts'
+import { recordAdminAction } from '../admin-log/admin-log-entries.store.ts'
 import { escapeLike } from '../db/like.ts'
 import type { Db, Schema, UsersTable } from '../db/schema.ts'
 import { countForTotal } from '../db/totals.store.ts'

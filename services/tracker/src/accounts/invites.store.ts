@@ -1,5 +1,5 @@
 import { changedFields } from '../admin-log/admin-log.ts'
-import { recordAdminAction } from '../db/admin-log-entries.store.ts'
+import { recordAdminAction } from '../admin-log/admin-log-entries.store.ts'
 import type { Db } from '../db/schema.ts'
 import { MAX_EXACT_TOTAL, totalOf } from '../lists/total.ts'
 import type { InviteStore } from './invites.ts'

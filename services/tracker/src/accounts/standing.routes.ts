@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { idParams, time } from '../http/fields.ts'
-import { endpoints } from '../http/surface.ts'
+import { endpoints } from '../surface.ts'
 import type { SeedingDuties } from './seeding-duties.ts'
 import { MAX_HISTORY_DAYS, type TransferHistory } from './transfer-history.ts'
 

@@ -10,7 +10,7 @@ import {
   time,
   uploadPercent,
 } from '../http/fields.ts'
-import { endpoints } from '../http/surface.ts'
+import { endpoints } from '../surface.ts'
 import { invite, presentInvite, presentSession, presentUser, publicUser } from './accounts.routes.ts'
 import { ACCOUNT_STATES, type Account, type Accounts, ROLES } from './accounts.ts'
 import type { Invites } from './invites.ts'

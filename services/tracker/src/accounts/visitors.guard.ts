@@ -4,7 +4,7 @@ import type { Request, Response } from 'express'
 import { apiError } from '../errors.ts'
 import type { ReadRequestBody } from '../http/input.ts'
 import type { ApplyLimit } from '../http/limits.ts'
-import type { Access, SignedInUser, TrackerSurface, Visitor } from '../http/surface.ts'
+import type { Access, SignedInUser, TrackerSurface, Visitor } from '../surface.ts'
 import { MAX_SESSION_AGE_MS, type Sessions } from './sessions.ts'
 
 /** Whether a role opens an access level. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isTimeRange, namedUser, noTimeRange, pageOf, pageQuery, text, time, timeRange } from '../http/fields.ts'
-import { endpoints } from '../http/surface.ts'
+import { endpoints } from '../surface.ts'
 import { ADMIN_ACTIONS, type AdminLog, TARGET_TYPES } from './admin-log.ts'
 
 const fields = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).nullable()

@@ -1,8 +1,8 @@
-import { recordAdminAction } from '../db/admin-log-entries.store.ts'
 import type { Db } from '../db/schema.ts'
 import { countForTotal } from '../db/totals.store.ts'
 import { totalOf } from '../lists/total.ts'
-import type { AdminLogEntry, AdminLogStore, StoredAdminLogQuery } from './admin-log.ts'
+import type { AdminAction, AdminLogEntry, AdminLogStore, Fields, StoredAdminLogQuery, TargetType } from './admin-log.ts'
+import { recordAdminAction } from './admin-log-entries.store.ts'
 
 /** The admin log in Postgres. */
 export function createAdminLogStore(db: Db): AdminLogStore {
@@ -47,9 +47,9 @@ async function pageOf(db: Db, query: StoredAdminLogQuery): Promise<AdminLogEntry
     id: row.id,
     at: row.at,
     actor: { id: row.actor_id, username: row.username },
-    action: row.action,
-    target: { type: row.target_type, id: row.target_id, name: row.target_name },
-    before: row.before,
-    after: row.after,
+    action: row.action as AdminAction,
+    target: { type: row.target_type as TargetType, id: row.target_id, name: row.target_name },
+    before: row.before as Fields | null,
+    after: row.after as Fields | null,
   }))
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { idParams, pageOf, pageOfAll, text, treeQuery } from '../http/fields.ts'
-import { endpoints } from '../http/surface.ts'
+import { endpoints } from '../surface.ts'
 import { type Categories, type Category, SLUG_PATTERN, treeOf } from './categories.ts'
 
 const category = z

@@ -1,7 +1,7 @@
 import { violatedUniqueConstraint } from '@vault-and-tracker/service-kit/postgres/pool'
 import { type Selectable, sql, type Transaction } from 'kysely'
 import { changedFields, type Fields } from '../admin-log/admin-log.ts'
-import { recordAdminAction } from '../db/admin-log-entries.store.ts'
+import { recordAdminAction } from '../admin-log/admin-log-entries.store.ts'
 import type { CategoriesTable, Db, Schema } from '../db/schema.ts'
 import { isForeignKeyViolation } from '../db/violations.ts'
 import { apiError } from '../errors.ts'

@@ -1,5 +1,4 @@
 import type { ColumnType, Generated, GeneratedAlways, Kysely } from 'kysely'
-import type { AdminAction, Fields, TargetType } from '../admin-log/admin-log.ts'
 
 /** A column that is set by the insert and never updated. */
 type Fixed<T> = ColumnType<T, T, never>
@@ -210,12 +209,12 @@ export type AdminLogTable = {
   id: Fixed<string>
   at: Fixed<Date>
   actor_id: Fixed<string>
-  action: Fixed<AdminAction>
-  target_type: Fixed<TargetType>
+  action: Fixed<string>
+  target_type: Fixed<string>
   target_id: Fixed<string | null>
   target_name: Fixed<string | null>
-  before: ColumnType<Fields | null, string | null, never>
-  after: ColumnType<Fields | null, string | null, never>
+  before: ColumnType<unknown, string | null, never>
+  after: ColumnType<unknown, string | null, never>
 }
 
 export type TorznabSettingsTable = {

@@ -3,7 +3,7 @@ import { addressKey } from '@vault-and-tracker/service-kit/http/client-address'
 import express, { type Request, type RequestHandler, type Response } from 'express'
 import multer from 'multer'
 import { apiError, isApiError } from '../errors.ts'
-import type { TrackerSurface, Visitor } from './surface.ts'
+import type { TrackerSurface, Visitor } from '../surface.ts'
 import type { UploadSlots } from './upload-slots.ts'
 
 /** Text fields of an upload, in bytes, and how many. */

@@ -3,7 +3,7 @@ import { createRateLimit, type RateLimit } from '@vault-and-tracker/service-kit/
 import type { Logger } from '@vault-and-tracker/service-kit/log/logger'
 import type { Request, Response } from 'express'
 import { apiError } from '../errors.ts'
-import type { LimitKind, Visitor } from './surface.ts'
+import type { LimitKind, Visitor } from '../surface.ts'
 
 const MINUTE_MS = 60_000
 

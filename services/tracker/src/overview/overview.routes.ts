@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { endpoints } from '../http/surface.ts'
+import { endpoints } from '../surface.ts'
 import type { Overview } from './overview.ts'
 
 const perSecond = z.number().meta({ description: 'a second, over the last minute, of all processes' })

@@ -1,7 +1,7 @@
 import type { NumberRange, WantedEpisode } from '@vault-and-tracker/torznab-xml'
 import { apiError } from '../errors.ts'
-import type { TorrentState } from '../torrents/torrents.ts'
 import { mayBeAbsolute } from './episode-match.ts'
+import type { TorrentState } from './listed-torrent.ts'
 
 /** One of these must hold. */
 export type AnyOf = readonly string[]

@@ -3,7 +3,6 @@ import { type Categories, type Category, findBySlug, withSubcategories } from '.
 import { apiError } from '../errors.ts'
 import { MAX_OFFSET, type Total, totalOf } from '../lists/total.ts'
 import { memberWords, orInitials, searchWords } from '../releases/search-words.ts'
-import type { ListedTorrent, TorrentState } from '../torrents/torrents.ts'
 import {
   type AnyOf,
   allOf,
@@ -14,6 +13,7 @@ import {
   isPlain,
   yearFacets,
 } from './criteria.ts'
+import type { ListedTorrent, TorrentState } from './listed-torrent.ts'
 import type { SearchTurns } from './search-turns.ts'
 import { createSharedRuns } from './shared-runs.ts'
 import { isSimilarWord } from './similar-words.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { endpoints } from '../http/surface.ts'
+import { endpoints } from '../surface.ts'
 
 /** What a visitor has to know before they sign in. */
 type SiteInformation = { readonly registration: 'open' | 'invite' | 'closed'; readonly torznabUrl: string }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { downloadPercent, uploadPercent } from '../http/fields.ts'
-import { endpoints } from '../http/surface.ts'
+import { endpoints } from '../surface.ts'
 import type { SiteConfiguration } from './site-settings.ts'
 
 const settings = z.object({ downloadPercent: z.int(), uploadPercent: z.int() }).meta({ id: 'SiteSettings' })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { idParams, itemLimit, namedUser, time, torrentPageQuery } from '../http/fields.ts'
-import { endpoints } from '../http/surface.ts'
+import { endpoints } from '../surface.ts'
 import { BUSY_SORTS, SWARM_RANGES, type SwarmStatistics } from './swarm-statistics.ts'
 import type { TorrentPeer, TorrentPeers } from './torrent-peers.ts'
 

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { idParams, pageOf, pageQuery, text } from '../http/fields.ts'
-import { endpoints } from '../http/surface.ts'
+import { TORRENT_STATES } from '../search/listed-torrent.ts'
 import type { Search } from '../search/search.ts'
+import { endpoints } from '../surface.ts'
 import { listedTorrent, presentTorrent, torrentAnswer } from './torrents.routes.ts'
-import { TORRENT_STATES, type Torrents } from './torrents.ts'
+import type { Torrents } from './torrents.ts'
 
 const endpoint = endpoints<{ torrents: Torrents; search: Search }>()
 const moderator = { tag: 'moderation', access: 'moderator', limit: 'write' } as const

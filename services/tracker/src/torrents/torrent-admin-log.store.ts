@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
 import { type ActedBy, changedFields } from '../admin-log/admin-log.ts'
-import { recordAdminAction } from '../db/admin-log-entries.store.ts'
+import { recordAdminAction } from '../admin-log/admin-log-entries.store.ts'
 import type { Schema } from '../db/schema.ts'
 import type { Torrent } from './torrents.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { apiError } from '../errors.ts'
-import { endpoints } from '../http/surface.ts'
+import { endpoints } from '../surface.ts'
 import { MAX_PREVIEWED_FILES, MAX_TORRENT_BYTES } from './torrent-file.ts'
 import { categorySlug, formField, releaseSchema, torrentFile, torrentName } from './torrents.routes.ts'
 import type { Torrents } from './torrents.ts'

@@ -1,8 +1,9 @@
 import { type InsertObject, type RawBuilder, sql } from 'kysely'
 import type { Db, Schema } from '../db/schema.ts'
 import type { Release } from '../releases/release.ts'
+import type { ListedTorrent } from '../search/listed-torrent.ts'
 import { READER_VERSION } from './reread.ts'
-import type { ListedTorrent, NewTorrent } from './torrents.ts'
+import type { NewTorrent } from './torrents.ts'
 
 /** A query of the columns that lists show, from all tables that hold them. */
 export function listedColumns(db: Db) {

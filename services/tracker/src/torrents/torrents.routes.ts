@@ -14,12 +14,13 @@ import {
   torrentPageQuery,
   uploadPercent,
 } from '../http/fields.ts'
-import { endpoints } from '../http/surface.ts'
 import type { Release } from '../releases/release.ts'
+import { type ListedTorrent, TORRENT_STATES } from '../search/listed-torrent.ts'
 import { type Search, SORTS } from '../search/search.ts'
+import { endpoints } from '../surface.ts'
 import { asciiFileName, safeFileName } from './file-name.ts'
 import { MAX_TORRENT_BYTES } from './torrent-file.ts'
-import { type ListedTorrent, TORRENT_STATES, type Torrent, type Torrents } from './torrents.ts'
+import type { Torrent, Torrents } from './torrents.ts'
 
 export const releaseSchema = z
   .object({

@@ -1,7 +1,7 @@
 import { type FeedItem, type ItemAttributes, itemCategories } from '@vault-and-tracker/torznab-xml'
 import { bestOf, type Multipliers } from '../announce/directory.ts'
 import type { Category } from '../categories/categories.ts'
-import type { ListedTorrent } from '../torrents/torrents.ts'
+import type { ListedTorrent } from '../search/listed-torrent.ts'
 import type { TorznabCaller } from './callers.ts'
 import { FREELEECH } from './tags.ts'
 

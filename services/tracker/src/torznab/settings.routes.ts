@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { endpoints } from '../http/surface.ts'
+import { endpoints } from '../surface.ts'
 import { PRESET_NAMES, PRESETS, TORZNAB_BOUNDS, type TorznabConfiguration } from './settings.ts'
 
 function bounded({ min, max }: { min: number; max: number }) {

@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
 import { changedFields } from '../admin-log/admin-log.ts'
-import { recordAdminAction } from '../db/admin-log-entries.store.ts'
+import { recordAdminAction } from '../admin-log/admin-log-entries.store.ts'
 import type { Db, TorznabSettingsTable } from '../db/schema.ts'
 import type { TorznabSettings, TorznabSettingsStore } from './settings.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isTimeRange, noTimeRange, time, timeRange } from '../http/fields.ts'
-import { endpoints } from '../http/surface.ts'
+import { endpoints } from '../surface.ts'
 import { RANGES, type Statistics, type TorznabStatistics, type Totals } from './statistics.ts'
 import { SPANS } from './statistics-spans.ts'
 

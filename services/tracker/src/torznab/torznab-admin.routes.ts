@@ -10,7 +10,7 @@ import {
   time,
   timeRange,
 } from '../http/fields.ts'
-import { endpoints } from '../http/surface.ts'
+import { endpoints } from '../surface.ts'
 import type { TorznabBlocks } from './blocks.ts'
 import type { ListedRequest, RequestLists, UserUsage } from './request-log-lists.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { time } from '../http/fields.ts'
-import { endpoints } from '../http/surface.ts'
+import { endpoints } from '../surface.ts'
 import type { TorznabUsage } from './usage.ts'
 
 const meter = z.object({

@@ -1,7 +1,7 @@
 import { undocumentedAnswer } from '@vault-and-tracker/rest/testing'
 import { ENDPOINTS } from '../../src/app.ts'
 import { ERRORS } from '../../src/errors.ts'
-import { codesOf } from '../../src/http/surface.ts'
+import { codesOf } from '../../src/surface.ts'
 
 /** Fails where the tracker answered with what openapi.json does not have for the operation. */
 export function requireDocumented(method: string, path: string, answer: { status: number; json: unknown }): void {

@@ -7,7 +7,7 @@ import type { UnreadAnswers } from '@vault-and-tracker/service-kit/http/unread-a
 import express from 'express'
 import type { Sender, TrackerRequests } from '../../src/announce/announce.routes.ts'
 import type { Reply } from '../../src/announce/reply.ts'
-import { createTrackerServer } from '../../src/http/server.ts'
+import { createTrackerServer } from '../../src/server.ts'
 
 /** An unremarkable announce, answered in a later turn of the event loop. */
 export const ANNOUNCE =

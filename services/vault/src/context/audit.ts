@@ -1,5 +1,5 @@
-import { addressKey } from '@vault-and-tracker/service-kit/http/client-address'
 import { errorCode } from '@vault-and-tracker/service-kit/core/errors'
+import { addressKey } from '@vault-and-tracker/service-kit/http/client-address'
 import { isRefusedValue } from '@vault-and-tracker/service-kit/postgres/pool'
 import { createAuditStore } from '../audit/audit.store.ts'
 import { createAuditLog } from '../audit/audit.ts'

@@ -1,7 +1,7 @@
 import type { Around } from '@vault-and-tracker/rest'
 import { boundedMap } from '@vault-and-tracker/service-kit/core/cache'
-import { addressKey, clientAddress, type TrustedProxies } from '@vault-and-tracker/service-kit/http/client-address'
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
+import { addressKey, clientAddress, type TrustedProxies } from '@vault-and-tracker/service-kit/http/client-address'
 import type { RateLimit } from '@vault-and-tracker/service-kit/http/rate-limit'
 import type { Request, Response } from 'express'
 import { apiError, isApiError } from '../errors.ts'

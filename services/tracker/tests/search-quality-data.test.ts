@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
-import { CATALOGUE, SEARCH_CASES, SITE } from '../../tests/data/search-quality.ts'
-import { searchAsMember, searchTorznab } from '../../tests/support/reference-search.ts'
-import { leafCategoryFor } from '../releases/leaf-category.ts'
-import { parseReleaseName } from '../releases/release-name.ts'
+import { leafCategoryFor } from '../src/releases/leaf-category.ts'
+import { parseReleaseName } from '../src/releases/release-name.ts'
+import { CATALOGUE, SEARCH_CASES, SITE } from './data/search-quality.ts'
+import { searchAsMember, searchTorznab } from './support/reference-search.ts'
 
 // The data that the search is measured with has to be right itself. What it expects was labelled by hand; the rules of
 // the domain, run in memory, have to lead to the same.

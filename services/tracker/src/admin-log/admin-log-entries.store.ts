@@ -1,7 +1,7 @@
 import { newId } from '@vault-and-tracker/service-kit/core/ids'
-import type { Fields, NewAdminLogEntry } from '../admin-log/admin-log.ts'
+import type { Db } from '../db/schema.ts'
 import { cutText } from '../text/cut-text.ts'
-import type { Db } from './schema.ts'
+import type { Fields, NewAdminLogEntry } from './admin-log.ts'
 
 /** Longer text, such as a description, is cut: the log shows that it changed and how it begins. */
 const MAX_TEXT = 500

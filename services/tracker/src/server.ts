@@ -1,11 +1,11 @@
 import { createServer, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import { answerMalformed, hasTooManyFields, type RequestFront } from '@vault-and-tracker/service-kit/http/server'
 import type { Express } from 'express'
-import type { TrackerClient, TrackerRequests } from '../announce/announce.routes.ts'
-import { createAnnounceFront } from '../announce/connections.routes.ts'
-import type { HttpAnnounce } from '../announce/http-announce.ts'
-import type { Reply } from '../announce/reply.ts'
-import { type SocketServer, UpgradableRequest } from '../webtorrent/server.ws.ts'
+import type { TrackerClient, TrackerRequests } from './announce/announce.routes.ts'
+import { createAnnounceFront } from './announce/connections.routes.ts'
+import type { HttpAnnounce } from './announce/http-announce.ts'
+import type { Reply } from './announce/reply.ts'
+import { type SocketServer, UpgradableRequest } from './webtorrent/server.ws.ts'
 
 /** What is answered before the app. `sockets` is undefined where WebSockets are switched off. */
 type BeforeApp = {

@@ -1,6 +1,6 @@
 import { type DefineEndpoint, type Description, type Endpoint, endpointsOf } from '@vault-and-tracker/rest'
-import type { Session } from '../accounts/sessions.ts'
-import type { ErrorCode } from '../errors.ts'
+import type { Session } from './accounts/sessions.ts'
+import type { ErrorCode } from './errors.ts'
 
 /** Who may call an endpoint. `session` is a member whatever the state of their account; `moderator` includes administrators. */
 export type Access = 'anyone' | 'session' | 'member' | 'moderator' | 'admin'

@@ -1,0 +1,34 @@
+import type { Release } from '../releases/release.ts'
+
+/** The states of a torrent in moderation. */
+export const TORRENT_STATES = ['pending', 'approved', 'rejected'] as const
+export type TorrentState = (typeof TORRENT_STATES)[number]
+
+/** Ids in databases of films and series. */
+export type ExternalIds = Readonly<Record<'imdb' | 'tmdb' | 'tvdb', number | null>>
+
+/** A torrent in a list. Hashes are lower-case hex; `category` is a slug, empty where all categories were deleted. */
+export type ListedTorrent = {
+  readonly id: string
+  /** The info hash of BEP 3, or the truncated one of BEP 52 for a pure v2 torrent. */
+  readonly infoHash: string
+  /** The truncated info hash of BEP 52 of a hybrid torrent. */
+  readonly infoHashV2: string | null
+  readonly name: string
+  readonly category: string
+  readonly size: number
+  readonly fileCount: number
+  readonly uploader: { readonly id: string; readonly username: string } | null
+  readonly externalIds: ExternalIds
+  readonly state: TorrentState
+  readonly stateReason: string | null
+  /** The percentage of a download that is charged: 0 is freeleech. */
+  readonly downloadPercent: number
+  /** The percentage of an upload that is credited: 200 is double upload. */
+  readonly uploadPercent: number
+  readonly release: Release
+  readonly seeders: number
+  readonly leechers: number
+  readonly completed: number
+  readonly createdAt: Date
+}
