@@ -1,7 +1,7 @@
 import { useRouterState } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
-import { Toasts } from '../feedback/toasts.tsx'
-import { useFocusOnNewPage } from './use-focus-on-new-page.ts'
+import { type ReactNode, useEffect, useRef } from 'react'
+import { toasts } from '../feedback/toast.ts'
+import { useStore } from '../start/store.ts'
 
 /** What surrounds every page: the skip link, the bar and the toasts. Without a bar, the page is a narrow column. */
 export function Frame({
@@ -26,4 +26,32 @@ export function Frame({
       <Toasts />
     </>
   )
+}
+
+function Toasts() {
+  return (
+    <div className="toasts" role="status">
+      {useStore(toasts).map(({ id, text, tone }) => (
+        <p key={id} className="toast" data-tone={tone}>
+          {text}
+        </p>
+      ))}
+    </div>
+  )
+}
+
+/**
+ * Moves the focus to the content of a new page, so that screen readers and Tab start there. Keeps the focus of someone who
+ * is typing.
+ *
+ * @param shown the path of the page; undefined before the first
+ */
+function useFocusOnNewPage(shown: string | undefined): void {
+  const before = useRef(shown)
+  useEffect(() => {
+    const isFirst = before.current === undefined
+    before.current = shown
+    if (isFirst || document.activeElement?.closest('main, [role="search"], dialog')) return
+    document.getElementById('content')?.focus({ preventScroll: true })
+  }, [shown])
 }

@@ -1,5 +1,4 @@
 import { notFound } from '@tanstack/react-router'
-import { parseSearch, stringifySearch } from '../address/index.ts'
 import { ApiError } from '../api/error.ts'
 import { PagePending } from '../frame/page-pending.tsx'
 import { PageProblem } from '../frame/page-problem.tsx'
@@ -23,4 +22,16 @@ export async function notFoundIfMissing(read: Promise<unknown>): Promise<void> {
   await read.catch((error: unknown) => {
     throw error instanceof ApiError && error.status === 404 ? notFound() : error
   })
+}
+
+/** The parameters of an address as plain text, not as JSON. */
+function parseSearch(text: string): Record<string, string> {
+  return Object.fromEntries(new URLSearchParams(text))
+}
+
+/** The reverse of `parseSearch`; leaves out undefined and empty values. */
+function stringifySearch(search: Readonly<Record<string, unknown>>): string {
+  const given = Object.entries(search).filter(([, value]) => value !== undefined && value !== '')
+  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
+  return text === '' ? '' : `?${text}`
 }

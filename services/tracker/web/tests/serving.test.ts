@@ -41,7 +41,7 @@ async function firstScript(): Promise<string> {
 test.each([
   ...['/', '/login', '/torrents', '/torrents/x?tab=files', '/upload', '/me?tab=keys'],
   ...['/users/x', '/admin', '/admin/swarms', '/admin/torznab?tab=blocks'],
-])('%s is the page, fresh each time, under a strict policy', async (path) => {
+])('%s serves the page, revalidated, under a strict policy', async (path) => {
   const { status, headers, body } = await ask(path, HTML)
   expect(status).toBe(200)
   expect(headers).toMatchObject({
@@ -55,7 +55,7 @@ test.each([
   expect(body.toString()).toContain('<div id="application">')
 })
 
-test('hashed files are kept for ever and sent compressed', async () => {
+test('hashed files are cached permanently and sent compressed', async () => {
   const path = await firstScript()
   const plain = await ask(path)
   const small = await ask(path, { 'accept-encoding': 'gzip, br' })
@@ -80,7 +80,7 @@ test('the first route has at most 120 kB of compressed script, and leaves a fift
   expect(sum(/./)).toBeLessThanOrEqual(160_000)
 })
 
-test('what the browser has is not sent again', async () => {
+test('a cached page is not sent again', async () => {
   const { headers } = await ask('/', HTML)
   const again = await ask('/', { ...HTML, 'if-none-match': headers['etag'] ?? '' })
   expect([again.status, again.body.length]).toEqual([304, 0])
@@ -113,14 +113,14 @@ test.each(['/api/nothing', '/api', '/nothing', '/assets/none.js'])(
   },
 )
 
-test('announces, scrapes and Torznab are answered as before, also to a browser', async () => {
+test('announces, scrapes and Torznab do not serve the page to a browser', async () => {
   expect((await ask('/announce', HTML)).body.toString()).toContain('failure reason')
   expect((await ask('/scrape', HTML)).body.toString()).toContain('failure reason')
   expect((await ask('/api/torznab?t=caps', HTML)).headers['content-type']).toMatch(/xml/)
   expect((await ask('/health', HTML)).headers['content-type']).toMatch(/json/)
 })
 
-test('long answers of the API are compressed; the account with its passkey, announces and Torznab never', async () => {
+test('long responses are compressed, except accounts (passkeys), announces and Torznab', async () => {
   const small = { 'accept-encoding': 'gzip, br' }
   const { headers, body } = await ask('/api/categories', small)
   expect(headers).toMatchObject({ 'content-encoding': 'br', vary: 'Accept-Encoding', 'cache-control': 'no-store' })

@@ -24,7 +24,7 @@ const fileOf = (
   buffer,
 })
 
-/** What is pasted into the field of an id, and what it becomes. */
+/** A pasted text and the id that it becomes. */
 const ADDRESSES = [
   ['IMDb', 'https://www.imdb.com/title/tt0111161/?ref_=nv_sr_srsg_0', 'tt0111161'],
   ['IMDb', 'm.imdb.com/title/tt10872600', 'tt10872600'],
@@ -36,7 +36,7 @@ const ADDRESSES = [
   ['TVDB', 'https://www.thetvdb.com/?tab=season&seriesid=81189&seasonid=40719&lid=7', '81189'],
 ] as const
 
-/** Addresses that do not tell the id of a film or series. */
+/** URLs without the id of a film or series. */
 const OTHER_ADDRESSES = [
   ['IMDb', 'https://www.imdb.com/name/nm0000151/'],
   ['TMDB', 'https://www.themoviedb.org/person/504-tim-robbins'],

@@ -14,7 +14,7 @@ const ask = (path: string, headers: Record<string, string> = {}, method = 'GET')
   fetch(vault.url + path, { method, headers, redirect: 'manual' })
 
 test.each(['', '/', '/projects', '/projects/shop?tab=secrets', '/administrators', '/audit?action=read'])(
-  '/console%s is the page, fresh each time, under a strict policy',
+  '/console%s serves the page, revalidated, under a strict policy',
   async (path) => {
     const answer = await ask(`/console${path}`, HTML)
     expect(answer.status).toBe(200)
@@ -35,7 +35,7 @@ test.each(['', '/', '/projects', '/projects/shop?tab=secrets', '/administrators'
   },
 )
 
-test('hashed files are kept for ever and sent compressed', async () => {
+test('hashed files are cached permanently and sent compressed', async () => {
   const page = await (await ask('/console')).text()
   const [, path = ''] = /src="(\/console\/assets\/index[^"]+\.js)"/.exec(page) ?? []
   const script = await ask(path, { 'accept-encoding': 'br' })
@@ -69,7 +69,7 @@ test('a browser at an unknown address below the console gets the page, with 404;
   expect((await ask('/console', {}, 'POST')).status).toBe(405)
 })
 
-test('the API and other addresses are answered as before, also to a browser', async () => {
+test('the API and other addresses do not serve the page to a browser', async () => {
   expect((await ask('/v1/admin/projects', HTML)).status).toBe(401)
   expect((await ask('/', HTML)).headers.get('content-type')).toMatch(/json/)
   expect((await ask('/consolex', HTML)).status).toBe(404)

@@ -26,13 +26,11 @@ export function RevokeInvite(props: {
     mutationFn: () => send(invite.id),
     onSuccess: () => {
       toast('Invite revoked.')
+      setAsking(false)
       onDone?.(invite.id)
     },
     onError: toastProblem,
-    onSettled: async () => {
-      setAsking(false)
-      await Promise.all(outdated.map((queryKey) => queries.invalidateQueries({ queryKey })))
-    },
+    onSettled: () => Promise.all(outdated.map((queryKey) => queries.invalidateQueries({ queryKey }))),
   })
   const created = formatExactTime(invite.created)
   return (

@@ -3,7 +3,6 @@ import { type RawSearch, textIn } from '@vault-and-tracker/web-kit/address'
 import { preload } from '@vault-and-tracker/web-kit/start'
 import { site } from '../api/queries.ts'
 import { rootRoute } from '../frame/root-route.tsx'
-import { readNext } from './next.ts'
 
 const loginRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -22,3 +21,10 @@ const registerRoute = createRoute({
 })
 
 export const sessionRoutes = [loginRoute, registerRoute] as const
+
+/** Where to go after signing in: only to an address of this application. */
+function readNext(raw: unknown): string | undefined {
+  if (typeof raw !== 'string' || !/^\/(?![/\\])/.test(raw)) return undefined
+  const url = new URL(raw, location.origin)
+  return url.origin === location.origin && !/^\/(login|register)/.test(url.pathname) ? raw : undefined
+}

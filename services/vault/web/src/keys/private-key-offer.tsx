@@ -1,7 +1,6 @@
 import { OnceDialog } from '@vault-and-tracker/web-kit/feedback'
 import { Button } from '@vault-and-tracker/web-kit/form'
 import { useState } from 'react'
-import { saveFile } from './save-file.ts'
 
 /** Offers a new private key once. It exists only in this page, until the dialog closes. */
 export function PrivateKeyOffer(props: { project: string; privateJwk: string; title: string; onClose: () => void }) {
@@ -38,4 +37,14 @@ export function PrivateKeyOffer(props: { project: string; privateJwk: string; ti
       )}
     </OnceDialog>
   )
+}
+
+/** Saves a text to the reader's disk, without a server. */
+function saveFile(name: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }))
+  const link = document.createElement('a')
+  link.href = url
+  link.download = name
+  link.click()
+  URL.revokeObjectURL(url)
 }

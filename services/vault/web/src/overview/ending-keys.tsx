@@ -5,8 +5,7 @@ import { Ago } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
 import { allKeys } from '../api/queries.ts'
 import type { KeyOfProject } from '../api/types.ts'
-import { Countdown } from '../keys/countdown.tsx'
-import { Fingerprint } from '../keys/fingerprint.tsx'
+import { Countdown, Fingerprint } from '../keys/cells.tsx'
 
 /** Replaced keys that still work. Their last use shows whether all applications have the new key. */
 export function EndingKeys({ count }: { count: number }) {

@@ -7,8 +7,7 @@ import { api, read } from '../api/client.ts'
 import { useAdministrator } from '../api/session.ts'
 import type { ProjectKey } from '../api/types.ts'
 import { actionsColumn } from '../frame/actions-column.tsx'
-import { Countdown } from '../keys/countdown.tsx'
-import { ScopeText } from '../keys/scope.tsx'
+import { Countdown, ScopeText } from '../keys/cells.tsx'
 import { keysOf } from './queries.ts'
 
 /** The active keys of a project. */

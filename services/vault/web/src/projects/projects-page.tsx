@@ -8,9 +8,7 @@ import { type Column, Table } from '@vault-and-tracker/web-kit/table'
 import { allKeys, allProjects } from '../api/queries.ts'
 import { useAdministrator } from '../api/session.ts'
 import type { KeyOfProject, Project } from '../api/types.ts'
-import { Countdown } from '../keys/countdown.tsx'
-import { Fingerprint } from '../keys/fingerprint.tsx'
-import { ScopeText } from '../keys/scope.tsx'
+import { Countdown, Fingerprint, ScopeText } from '../keys/cells.tsx'
 import { RegisterProject } from './register-project.tsx'
 
 const route = getRouteApi('/projects')

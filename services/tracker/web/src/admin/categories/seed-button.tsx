@@ -5,7 +5,7 @@ import { Button } from '@vault-and-tracker/web-kit/form'
 import { api } from '../../api/client.ts'
 import { reloadCategories } from './queries.ts'
 
-/** Creates the standard tree. Offered only if there are no categories. */
+/** Creates the standard tree. The name is the specification's. Offered only if there are no categories. */
 export function SeedButton() {
   const queries = useQueryClient()
   const seed = useMutation<unknown, ApiError>({
@@ -19,7 +19,7 @@ export function SeedButton() {
   })
   return (
     <Button kind="main" isBusy={seed.isPending} onClick={() => seed.mutate()}>
-      Create standard categories
+      Seed Torznab Categories
     </Button>
   )
 }

@@ -9,7 +9,7 @@ export const ACTION_NAMES = Object.entries({
   'category.create': 'created a category',
   'category.delete': 'deleted a category',
   'category.delete-all': 'deleted all categories',
-  'category.seed': 'created the standard categories',
+  'category.seed': 'seeded the Torznab categories',
   'category.update': 'changed a category',
   'site.update': 'changed the site',
   'torrent.approve': 'approved a torrent',

@@ -1,5 +1,30 @@
 import { formatExactTime } from '@vault-and-tracker/web-kit/format'
 import { useEffect, useState } from 'react'
+import type { ProjectKey } from '../api/types.ts'
+
+const SHOWN_DIGITS = 12
+
+/** A shortened fingerprint, complete on hover and for screen readers. */
+export function Fingerprint({ value }: { value: string }) {
+  return (
+    <code title={value}>
+      <span aria-hidden="true">{value.slice(0, SHOWN_DIGITS)}…</span>
+      <span className="visually-hidden">{value}</span>
+    </code>
+  )
+}
+
+const ACCESS_NAMES = { 'read-write': 'Read and write', read: 'Read', write: 'Write' } as const
+
+/** What a key may do and in which environments. */
+export function ScopeText({ scope: { access, envs } }: { scope: ProjectKey['scope'] }) {
+  return (
+    <>
+      {ACCESS_NAMES[access]}
+      <span className="muted"> {envs === null ? 'in all environments' : `in ${envs.join(', ')}`}</span>
+    </>
+  )
+}
 
 const SECOND_MS = 1_000
 
