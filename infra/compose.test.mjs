@@ -34,7 +34,7 @@ test('no secret is written into the compose file', () => {
   for (const [, password = ''] of compose.matchAll(/\w+:\/\/\w*:([^@\n]*)@/g)) assert.match(password, /^\$\{/)
 })
 
-test('.env.example describes every variable of the compose file, and holds no secret', () => {
+test('.env.example describes every variable of the compose file, and contains no secret', () => {
   for (const { name } of references) assert.ok(name in example, `${name} is missing in .env.example`)
   for (const [name, value] of Object.entries(example)) if (SECRET.test(name)) assert.equal(value, '', name)
 })
@@ -60,7 +60,7 @@ test('the images are built with the manifest of every package and service', () =
   assert.doesNotMatch(dockerfile, /^# *syntax=/m)
 })
 
-test('the image of a service holds every package that the service needs', () => {
+test('the image of a service contains every package that the service needs', () => {
   for (const service of ['vault', 'tracker']) {
     const stage = read('infra/Dockerfile').split(`FROM service AS ${service}\n`)[1]?.split('\nFROM ')[0] ?? ''
     const needed = new Set([`services/${service}`])
@@ -126,7 +126,7 @@ test('make-env never overwrites', () => {
   assert.equal(readFileSync(path, 'utf8'), before)
 })
 
-test('make-env lets private peers be handed out on a loopback address only', () => {
+test('make-env allows private peers on a loopback address only', () => {
   const allows = (/** @type {string} */ url) => variables(makeEnv({ url }).text())['ALLOW_PRIVATE_PEERS']
   for (const url of ['http://localhost', 'http://localhost:6969/', 'http://127.0.0.1:80', 'http://[::1]:6969'])
     assert.equal(allows(url), 'true', url)
@@ -151,7 +151,7 @@ test('make-env refuses what is not a URL, and characters that .env does not allo
 })
 
 /**
- * Runs make-env in a folder of its own, for a URL or in another environment.
+ * Runs make-env in a temporary folder, for a URL or in another environment.
  *
  * @param {{ url?: string, PATH?: string | undefined }} [options]
  */

@@ -58,10 +58,10 @@ export function openApiDocument<S extends Surface>(
       description: options.description,
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: '/', description: 'the service that serves this document' }],
+    servers: [{ url: '/', description: 'This service' }],
     tags: [
       ...Object.entries(options.tags).map(([name, description]) => ({ name, description })),
-      { name: 'operations', description: 'What load balancers and monitoring ask' },
+      { name: 'operations', description: 'Endpoints for load balancers and monitoring' },
     ],
     paths: { ...paths, ...operationalPaths },
     components: {

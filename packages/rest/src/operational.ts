@@ -16,14 +16,18 @@ const get = (operationId: string, summary: string, responses: object) => ({
 
 /** The paths that `healthRoutes` of service-kit serves in both services, as OpenAPI describes them. */
 export const operationalPaths = {
-  '/health': get('health', 'The process runs; nothing else is asked', {
+  '/health': get('health', 'Check that the process runs', {
     200: { description: 'It runs', content: content(ok) },
   }),
-  '/ready': get('ready', 'The service can do its work now; not ready from the first moment of a stop', {
-    200: { description: 'Ready', content: content(readiness) },
-    503: { description: 'Not ready; the checks name what failed', content: content(readiness) },
-  }),
-  '/metrics': get('metrics', 'Metrics in the Prometheus text format', {
+  '/ready': get(
+    'ready',
+    'Check that the service and its dependencies work; fails as soon as the service begins to stop',
+    {
+      200: { description: 'Ready', content: content(readiness) },
+      503: { description: 'Not ready; `checks` names what failed', content: content(readiness) },
+    },
+  ),
+  '/metrics': get('metrics', 'Get metrics in the Prometheus text format', {
     200: { description: 'The metrics', content: { 'text/plain': {} } },
   }),
 }

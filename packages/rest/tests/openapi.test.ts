@@ -64,7 +64,7 @@ test('an operation has its id, tag, security and parameters', () => {
   expect(JSON.stringify(operation['parameters'])).not.toContain('pattern')
 })
 
-test('named schemas are parts of the document, referred to wherever they occur', () => {
+test('named schemas are components, referenced wherever they occur', () => {
   expect(Object.keys(schemas)).toEqual(['Error', 'Item', 'Part'])
   expect(schemas['Item']).toMatchObject({
     properties: {
@@ -83,12 +83,12 @@ test('named schemas are parts of the document, referred to wherever they occur',
   expect(JSON.stringify(document)).not.toMatch(/\$id|\$schema|\$defs|anonymous/)
 })
 
-test('codes of one status share a response that names them', () => {
+test('codes of one status share a response that lists them', () => {
   expect(Object.keys(operation['responses'] as object)).toEqual(['201', '400'])
   expect(operation['responses']).toMatchObject({ 400: { description: '`bad`: It is bad.\n\n`worse`: It is worse.' } })
 })
 
-test('the paths of operations are described too', () => {
+test('the operational paths are described too', () => {
   expect(Object.keys(document.paths)).toEqual(['/items/{shelf}', '/health', '/ready', '/metrics'])
 })
 
@@ -101,7 +101,7 @@ function documentApp(): Express {
     }) satisfies ErrorRequestHandler)
 }
 
-test('the document and its page are served without a reference to anybody else', async () => {
+test('the document and its page refer to no other host', async () => {
   const app = documentApp()
   const json = await request(app)
     .get('/openapi.json')
@@ -121,7 +121,7 @@ test('the document and its page are served without a reference to anybody else',
   for (const path of loaded) await request(app).get(path).expect(200)
 })
 
-test('the page is sent compressed to whoever reads that, and is asked for again only when it changed', async () => {
+test('the page is compressed if the client accepts it, and sent again only if it has changed', async () => {
   const app = documentApp()
   const path = '/docs/swagger-ui-bundle.js'
   const plain = await request(app).get(path).set('Accept-Encoding', 'identity').expect(200)

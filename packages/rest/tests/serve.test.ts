@@ -161,7 +161,7 @@ function shop(options: Partial<Serving<Shop>> = {}): Express {
   return app
 }
 
-test('a request passes guard, query, body and handler in this order, and its answer is sent', async () => {
+test('a request passes guard, query, body and handler in this order, and the result is sent', async () => {
   await request(shop()).get('/items/1?upper=yes').expect(200, { name: 'ONE', by: 'somebody' })
   expect(steps).toEqual(['guard', 'query', 'handle'])
   steps.length = 0
@@ -169,12 +169,12 @@ test('a request passes guard, query, body and handler in this order, and its ans
   expect(steps).toEqual(['guard', 'query', 'body', 'handle'])
 })
 
-test('what the guard refuses is read no further', async () => {
+test('a request that the guard refuses is not read any further', async () => {
   await request(shop()).put('/items/1').send({ name: 'new' }).expect(403, { code: 'forbidden', message: 'staff only' })
   expect(steps).toEqual(['guard'])
 })
 
-test('what is around a request sees the errors of its guard and of its handler, and may replace them', async () => {
+test('around sees the errors of guard and handler, and can replace them', async () => {
   const seen: unknown[] = []
   const around: Around = async (_request, _response, work) => {
     try {
@@ -191,7 +191,7 @@ test('what is around a request sees the errors of its guard and of its handler, 
   await request(app).get('/items/1').expect(200)
 })
 
-test('files and JSON text are answered as they are', async () => {
+test('files and JSON text are sent unchanged', async () => {
   await request(shop())
     .get('/file')
     .expect(200, 'bytes')
@@ -219,12 +219,12 @@ test.each([
   await request(shop()).put('/items/1').set('x-role', 'staff').send(body).expect(400, { code: 'malformed', message })
 })
 
-test('a path parameter that does not fit names nothing', async () => {
+test('an invalid path parameter is not found', async () => {
   await request(shop()).get('/items/x').expect(404, { code: 'absent', message: 'no such item' })
   await request(shop()).get('/items/%zz').expect(404)
 })
 
-test('another method is refused with those there are, HEAD where it is answered', async () => {
+test('another method is refused with the list of allowed ones, including HEAD if it is answered', async () => {
   await request(shop()).post('/items/1').expect(405).expect('allow', 'GET, HEAD, PUT')
   await request(shop({ answersHead: false }))
     .head('/items/1')
@@ -233,13 +233,13 @@ test('another method is refused with those there are, HEAD where it is answered'
   expect((await request(shop()).head('/items/1').expect(200)).text).toBeUndefined()
 })
 
-test('the methods of a path are told only to those who may call it, where the surface wants that', async () => {
+test('the methods of a guarded path are listed only for callers that pass the guard', async () => {
   const refused = await request(shop()).get('/secret').expect(403)
   expect(refused.headers['allow']).toBeUndefined()
   await request(shop()).get('/secret').set('x-role', 'staff').expect(405).expect('allow', 'DELETE')
 })
 
-test('a fault is answered without a word of what it said, and logged', async () => {
+test('an unexpected error is logged and answered without its message', async () => {
   await request(shop())
     .delete('/secret')
     .set('x-role', 'staff')
@@ -248,7 +248,7 @@ test('a fault is answered without a word of what it said, and logged', async () 
   expect(lines.join('')).toContain('request failed')
 })
 
-test('what a parser says about a body is not logged, since it repeats the body', async () => {
+test('the message of a body parser is not logged, because it may repeat the body', async () => {
   const body = '{"name":"canary'
   const put = request(shop()).put('/items/1').set('x-role', 'staff').set('content-type', 'application/json')
   await put.send(body).expect(400)
@@ -271,7 +271,7 @@ const judge = (status: number, body: unknown, code?: string) =>
     code,
   })
 
-test('answers are held against what is documented', () => {
+test('undocumented responses are detected', () => {
   expect(judge(200, { name: 'a', by: 'b' })).toBeUndefined()
   expect(judge(403, {}, 'forbidden')).toBeUndefined()
   expect(judge(201, { name: 'a', by: 'b' })).toContain('answered 201, documented is 200')

@@ -28,7 +28,7 @@ const start = () =>
     .use(webApplication({ folder, pages: ['list'], onMissing: (text) => missing.push(text) }))
     .use((_request, response) => void response.status(418).end())
 
-test('a build that is replaced is served from the next page on', async () => {
+test('a new build is served from the next request on', async () => {
   build('first')
   const app = start()
   expect((await request(app).get('/assets/first.js')).text).toBe('"first"')
@@ -51,7 +51,7 @@ test('the page has the given name in every encoding, and its tag changes with it
   expect(other.headers['etag']).not.toBe(plain.headers['etag'])
 })
 
-test('without a build everything is left to the next handler, and said once', async () => {
+test('without a build, everything is left to the next handler, and onMissing is called once', async () => {
   const app = start()
   expect((await request(app).get('/list').set('accept', 'text/html')).status).toBe(418)
   expect((await request(app).get('/')).status).toBe(418)
@@ -59,7 +59,7 @@ test('without a build everything is left to the next handler, and said once', as
   expect(missing[0]).toContain('run pnpm build')
 })
 
-test('a build that comes later is served', async () => {
+test('a build that is created later is served', async () => {
   const app = start()
   build('late')
   expect((await request(app).get('/list')).status).toBe(200)
@@ -72,13 +72,13 @@ test('no file outside the build is served', async () => {
   expect((await request(start()).get('/assets/%2e%2e/%2e%2e/secret.js')).status).toBe(418)
 })
 
-test.each(['//', '//list', '//example.org/list', '///', '/%2f/list'])('%s is no page', async (path) => {
+test.each(['//', '//list', '//example.org/list', '///', '/%2f/list'])('%s is not a page', async (path) => {
   build('first')
   expect((await request(start()).get(path)).status).toBe(418)
   expect((await request(start()).get('/')).status).toBe(200)
 })
 
-test('below a path it is served as at the root, and no form is sent unless that is wanted', async () => {
+test('below a path it is served as at the root, and forms are allowed only if enabled', async () => {
   build('first')
   const app = express()
     .use('/console', webApplication({ folder, pages: ['list'], onMissing: (text) => missing.push(text) }))

@@ -66,13 +66,13 @@ test('the help of a subcommand has its operands and options', async () => {
   for (const text of ['<ID>', '--days <DAYS>', '--from-stdin']) expect(stdout).toContain(text)
 })
 
-test('operands and options reach the action, validated, in whatever order they come', async () => {
+test('the action gets validated operands and options in any order', async () => {
   const expected = JSON.stringify({ id: 'k1', days: 30, material: 'random', home: '/home' })
   expect(await run(['add', 'k1', '--days', '30'])).toEqual({ status: 0, stdout: expected, stderr: '' })
   expect(await run(['add', '--days=30', 'k1'])).toMatchObject({ stdout: expected })
 })
 
-test('an input that is left out has its default, and standard input is there to read', async () => {
+test('a missing input has its default, and the action can read standard input', async () => {
   const { stdout } = await run(['add', 'k1', '--from-stdin'], keys, 'material')
   expect(JSON.parse(stdout)).toEqual({ id: 'k1', days: 365, material: 'material', home: '/home' })
 })
@@ -104,17 +104,17 @@ test.each([
   ['other', 'keys: connection refused\n'],
   ['aggregate', 'keys: no IPv4; no IPv6\n'],
   ['silent', 'keys: Error\n'],
-])('a failure (%s) is exit status 1 and says what happened', async (how, stderr) => {
+])('a failure (%s) has exit status 1 and prints what happened', async (how, stderr) => {
   expect(await run(['fail', how])).toEqual({ status: 1, stdout: '', stderr })
 })
 
-test('a command chooses the exit status of its failures, not that of wrong usage', async () => {
+test('a command chooses the exit status of its failures, but not of incorrect usage', async () => {
   const strict: Command = { ...keys, exitStatus: (error) => (error instanceof ApiError ? 3 : 4) }
   const outcomes = await Promise.all([run(['fail', 'api'], strict), run(['fail', 'other'], strict), run([], strict)])
   expect(outcomes.map(({ status }) => status)).toEqual([3, 4, 2])
 })
 
-test('a command with one action needs no word for it', async () => {
+test('a command with one action has no subcommands', async () => {
   const migrate: Command = {
     name: 'migrate',
     actions: defineAction({
@@ -132,7 +132,7 @@ test('a command with one action needs no word for it', async () => {
   expect((await run(['--help'], migrate)).stdout).toContain('--dry')
 })
 
-test('a module runs as a program when Node was started with it, also by a link, and not when it is imported', () => {
+test('a module runs as a program if Node was started with it or a link to it, and not if it is imported', () => {
   const program = join(import.meta.dirname, 'fixtures/command.ts')
   const folder = mkdtempSync(join(tmpdir(), 'command-'))
   const link = join(folder, 'link.ts')

@@ -52,7 +52,7 @@ const refused: ErrorRequestHandler = (error: unknown, _request, response, next) 
 
 const hello: RequestHandler = (_request, response) => void response.send('hello')
 
-test('a limit is shared by all replicas and counted apart for each key', async () => {
+test('a limit is shared by all replicas and counted per key', async () => {
   const one = appOf(limiter(redis, 2, 'refuse', 'shared'), hello, refused)
   const two = appOf(limiter(redis, 2, 'refuse', 'shared'), hello, refused)
   await request(one).get('/').set('x-who', 'a').expect(200)
@@ -73,7 +73,7 @@ test('a limit of 0 is no limit', async () => {
 
 const unavailable: ErrorRequestHandler = (_error, _request, response, _next) => void response.status(503).end()
 
-test('which way a limit fails without Redis is what it was told', async () => {
+test('without Redis, a limit allows or refuses as configured', async () => {
   const own = await startRedis({ dataDir: temporaryFolder('kit'), durable: false })
   const store = await connectRedis({ url: own.url, name: 'test', logger, commandTimeout: 200 })
   const open = appOf(limiter(store, 1, 'allow', 'open'), hello)
@@ -86,7 +86,7 @@ test('which way a limit fails without Redis is what it was told', async () => {
   store.disconnect()
 })
 
-test('a limit works again when Redis is back, also one that could not load its script before', async () => {
+test('a limit works again when Redis is back, even if it could not load its script before', async () => {
   const folder = temporaryFolder('limit-recovery')
   const own = await startRedis({ dataDir: folder, durable: false })
   const store = await connectRedis({ url: own.url, name: 'test', logger })
@@ -105,7 +105,7 @@ test('a limit works again when Redis is back, also one that could not load its s
   removeTemporaryFolder(folder)
 })
 
-test('health never asks anything, readiness asks everything and names what failed', async () => {
+test('health runs no checks, readiness runs all of them and names the failed ones', async () => {
   const stopping = new AbortController()
   let postgres: () => Promise<void> = () => Promise.resolve()
   const app = appOf(
@@ -132,7 +132,7 @@ test('health never asks anything, readiness asks everything and names what faile
     .expect(503, { ok: false, checks: { postgres: 'ok', redis: 'ok' } })
 })
 
-test('requests are measured by route pattern, whatever they name', async () => {
+test('requests are measured by route pattern', async () => {
   const metrics = createMetrics()
   const router = express.Router()
   router.get('/items/:id', hello)

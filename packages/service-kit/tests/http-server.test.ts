@@ -97,7 +97,7 @@ test('a client that connects just before a drain has a second for its request', 
   await drained
 })
 
-test('clients that never pause lose no request to a drain', async () => {
+test('a drain loses no request of clients that never pause', async () => {
   const running = await listen(plainServer(), { host: '127.0.0.1', port: 0 })
   const agents = Array.from({ length: 20 }, () => new Agent({ keepAlive: true, maxSockets: 1 }))
   const load = askUntilRefused(urlOf(running), 20, (client) => agents[client] ?? new Agent())

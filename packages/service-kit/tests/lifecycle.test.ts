@@ -44,15 +44,18 @@ function start(mode = ''): Child {
   return started
 }
 
-test.each(['SIGTERM', 'SIGINT'] as const)('%s gives everything back in reverse order and exits 0', async (signal) => {
-  const child = start()
-  await child.port()
-  child.process.kill(signal)
-  expect(await child.exit).toEqual({ status: 0, signal: null })
-  expect(child.output()).toContain('released first')
-})
+test.each(['SIGTERM', 'SIGINT'] as const)(
+  '%s releases everything in reverse order and exits with 0',
+  async (signal) => {
+    const child = start()
+    await child.port()
+    child.process.kill(signal)
+    expect(await child.exit).toEqual({ status: 0, signal: null })
+    expect(child.output()).toContain('released first')
+  },
+)
 
-test('a request under way is answered before the service ends', async () => {
+test('a request in progress is answered before the service exits', async () => {
   const child = start()
   const answer = fetch(`http://127.0.0.1:${String(await child.port())}/?ms=400`)
   setTimeout(() => child.process.kill('SIGTERM'), 100)
@@ -60,13 +63,13 @@ test('a request under way is answered before the service ends', async () => {
   expect(await child.exit).toEqual({ status: 0, signal: null })
 })
 
-test('a start that fails exits 1 and says why', async () => {
+test('a failed start exits with 1 and logs the reason', async () => {
   const child = start('fails-to-start')
   expect(await child.exit).toEqual({ status: 1, signal: null })
   expect(child.output()).toContain('no database')
 })
 
-test('a release that fails exits 1 and the others are still given back', async () => {
+test('a failed release exits with 1, and the other resources are still released', async () => {
   const child = start('fails-to-stop')
   await child.port()
   child.process.kill('SIGTERM')
@@ -75,7 +78,7 @@ test('a release that fails exits 1 and the others are still given back', async (
   expect(child.output()).toContain('released first')
 })
 
-test('a second signal ends a stop that hangs, at once', async () => {
+test('a second signal ends a hanging stop at once', async () => {
   const child = start('never-stops')
   await child.port()
   child.process.kill('SIGTERM')
@@ -84,7 +87,7 @@ test('a second signal ends a stop that hangs, at once', async () => {
   expect(await child.exit).toEqual({ status: 143, signal: null })
 })
 
-test('a stop that hangs is ended by the deadline with status 1', async () => {
+test('the deadline ends a hanging stop with status 1', async () => {
   const child = start('never-stops')
   await child.port()
   child.process.kill('SIGTERM')
@@ -92,7 +95,7 @@ test('a stop that hangs is ended by the deadline with status 1', async () => {
   expect(child.output()).toContain('did not stop in time')
 })
 
-test('a rejection that nobody handles stops the service in order with status 1', async () => {
+test('an unhandled rejection stops the service gracefully with status 1', async () => {
   const child = start('rejects')
   expect(await child.exit).toEqual({ status: 1, signal: null })
   expect(child.output()).toContain('nobody listens')

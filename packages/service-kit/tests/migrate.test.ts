@@ -44,7 +44,7 @@ function command(env: Record<string, string>): Promise<CommandOutcome> {
   return captureCommand((terminal) => runCommand(migration, terminal), { args: [], env })
 }
 
-test('migrations run once, in order, however many start at once, and grant to the run-time role', async () => {
+test('migrations run once and in order, even if several start at once, and grant permissions to the run-time role', async () => {
   const run = (): Promise<readonly string[]> => migrate({ url: database.ownerUrl, runtimeRole: runtimeRole() })
   const results = await Promise.all([run(), run(), run()])
   expect(results.flat().toSorted()).toEqual(['0001', '0002'])
@@ -57,23 +57,23 @@ test('migrations run once, in order, however many start at once, and grant to th
   await pool.end()
 })
 
-test('a database of a newer release is refused with what to do', async () => {
+test('a database of a newer release is refused with a remedy', async () => {
   const older = createMigrate({ migrations: { '0001': first }, grants })
   const run = older({ url: database.ownerUrl, runtimeRole: runtimeRole() })
   await expect(run).rejects.toThrow('migrated by a newer release')
 })
 
-test('a role name that is more than a name is refused', async () => {
+test('a role name that is not a plain name is refused', async () => {
   const run = migrate({ url: database.ownerUrl, runtimeRole: 'a; drop table things' })
   await expect(run).rejects.toThrow('RUNTIME_ROLE')
 })
 
-test('the command says what it did', async () => {
+test('the command prints what it did', async () => {
   const env = { MIGRATION_DATABASE_URL: database.ownerUrl, RUNTIME_ROLE: runtimeRole() }
   expect(await command(env)).toEqual({ status: 0, stdout: 'The schema is up to date.\n', stderr: '' })
 })
 
-test('the command uses the role of its service where RUNTIME_ROLE is not set, and says why it failed', async () => {
+test('the command uses the role of its service if RUNTIME_ROLE is not set, and reports why it failed', async () => {
   expect(await command({ MIGRATION_DATABASE_URL: database.ownerUrl })).toEqual({
     status: 1,
     stdout: '',
@@ -81,11 +81,11 @@ test('the command uses the role of its service where RUNTIME_ROLE is not set, an
   })
 })
 
-test('the command names a variable that is missing', async () => {
+test('the command names a missing variable', async () => {
   expect(await command({})).toMatchObject({ status: 1, stderr: expect.stringContaining('MIGRATION_DATABASE_URL') })
 })
 
-test('the command says so when Postgres is unavailable', async () => {
+test('the command reports that Postgres is unavailable', async () => {
   const outcome = await command({ MIGRATION_DATABASE_URL: 'postgres://nobody@localhost:1/nothing' })
   expect(outcome).toMatchObject({
     status: 1,
@@ -95,7 +95,7 @@ test('the command says so when Postgres is unavailable', async () => {
   })
 })
 
-test('the command says what to do when its role has no rights', async () => {
+test('the command prints a remedy if its role lacks permissions', async () => {
   const bare = await createTestDatabase({ service: 'kit', migrate: () => Promise.resolve() })
   const outcome = await command({ MIGRATION_DATABASE_URL: bare.appUrl, RUNTIME_ROLE: runtimeRole() })
   await bare.drop()

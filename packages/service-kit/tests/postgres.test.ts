@@ -50,14 +50,14 @@ test('a bigint beyond 2^53 - 1 is an error, not another number', async () => {
   await pool.end()
 })
 
-test('a statement that takes too long counts as unavailable, a wrong one does not', async () => {
+test('a statement that takes too long counts as unavailable, an invalid one does not', async () => {
   const pool = createPool({ url: database.appUrl, name: 'test', size: 1, logger, statementTimeoutMs: 100 })
   expect(isPostgresUnavailable(await pool.query('select pg_sleep(5)').catch((error: unknown) => error))).toBe(true)
   expect(isPostgresUnavailable(await pool.query('select nonsense').catch((error: unknown) => error))).toBe(false)
   await pool.end()
 })
 
-test('a Postgres that is stopped, frozen or back is told apart', async () => {
+test('recognises a Postgres that is stopped, frozen or back', async () => {
   const postgres = await startPostgres({ dataDir: temporaryFolder('kit'), durable: false })
   const pool = createPool({ url: postgres.url, name: 'test', size: 2, logger, statementTimeoutMs: 200 })
   await pingPostgres(pool)
@@ -74,7 +74,7 @@ test('a Postgres that is stopped, frozen or back is told apart', async () => {
   await postgres.stop()
 })
 
-test('work on a database of its own ends its connections, whether it succeeds or fails', async () => {
+test('withDatabase closes its connections whether the work succeeds or fails', async () => {
   const options = { url: database.appUrl, name: 'own-work', level: 'silent', destination: process.stderr }
   const open = "select count(*)::int as count from pg_stat_activity where application_name = 'own-work'"
   const owner = new pg.Client({ connectionString: database.ownerUrl })

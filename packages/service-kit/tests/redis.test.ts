@@ -6,7 +6,7 @@ import { closeRedis, connectRedis, pingRedis, warnOfEviction } from '../src/redi
 
 const logger = createLogger({ name: 'test', level: 'silent' })
 
-test('a connection answers and can be given back', async () => {
+test('a connection responds and can be closed', async () => {
   const redis = await connectRedis({ url: (await testRedis()).url, name: 'test', logger })
   await pingRedis(redis)
   expect(await redis.set('k', 'v')).toBe('OK')
@@ -14,7 +14,7 @@ test('a connection answers and can be given back', async () => {
   await expect(pingRedis(redis)).rejects.toThrow('redis is unavailable')
 })
 
-test('a command that is wrong does not count as unavailable', async () => {
+test('an invalid command does not count as unavailable', async () => {
   const redis = await connectRedis({ url: (await testRedis()).url, name: 'test', logger })
   await redis.set('text', 'x')
   expect(isRedisUnavailable(await redis.incr('text').catch((error: unknown) => error))).toBe(false)
@@ -43,7 +43,7 @@ test('commands fail at once while Redis is stopped or frozen, and work again whe
   await server.stop()
 })
 
-test('a Redis that stays frozen is given up, so that nothing queues up for it', async () => {
+test('the connection to a frozen Redis is closed, so that no commands queue up', async () => {
   const server = await startRedis({ dataDir: temporaryFolder('kit'), durable: false })
   const redis = await connectRedis({ url: server.url, name: 'test', logger, commandTimeout: 200 })
   server.pause()
@@ -59,7 +59,7 @@ test('a Redis that stays frozen is given up, so that nothing queues up for it', 
   await server.stop()
 })
 
-test('a Redis that evicts keys is warned of', async () => {
+test('a Redis that evicts keys causes a warning', async () => {
   const server = await startRedis({ dataDir: temporaryFolder('kit'), durable: false })
   const redis = await connectRedis({ url: server.url, name: 'test', logger })
   const lines: string[] = []
@@ -77,7 +77,7 @@ test('a Redis that evicts keys is warned of', async () => {
   await server.stop()
 })
 
-test('a Redis that never answers ends the start with an error', async () => {
+test('a Redis that never responds ends the start with an error', async () => {
   const connecting = connectRedis({ url: 'redis://127.0.0.1:1', name: 'test', logger })
   await expect(connecting).rejects.toThrow('redis is unavailable')
 })

@@ -86,14 +86,14 @@ function connections(): Promise<number> {
   })
 }
 
-test('an answer that nobody reads is dropped with its connection', async () => {
+test('an unread response is dropped with its connection', async () => {
   const port = await start()
   const silent = await ask(port, LARGE)
   await eventually(async () => (await connections()) === 0)
   expect(await readAll(silent, LARGE)).toBeLessThan(LARGE)
 })
 
-test('an answer that is read slowly but steadily arrives whole', async () => {
+test('a response that is read slowly but steadily arrives completely', async () => {
   const port = await start({ graceMs: 1_000, minBytesPerSecond: LARGE / 20 })
   const slow = await ask(port, LARGE)
   let bytes = 0
@@ -106,7 +106,7 @@ test('an answer that is read slowly but steadily arrives whole', async () => {
   expect(bytes).toBeGreaterThan(LARGE)
 })
 
-test('an answer that is read in drops is dropped when its time is over', async () => {
+test('a response that is read in tiny amounts is dropped after its time', async () => {
   const port = await start()
   const dripping = await ask(port, LARGE)
   let read = 0
@@ -122,7 +122,7 @@ test('an answer that is read in drops is dropped when its time is over', async (
   expect(read).toBeLessThan(LARGE)
 })
 
-test('beyond the budget the connection that has waited longest is dropped, and the newest is answered', async () => {
+test('beyond the budget, the connection that has waited longest is dropped, and the newest is answered', async () => {
   const port = await start({ graceMs: 60_000, maxBytes: 2.5 * LARGE })
   const first = await ask(port, LARGE)
   await eventually(async () => (await connections()) === 1)
@@ -138,7 +138,7 @@ test('beyond the budget the connection that has waited longest is dropped, and t
   third.destroy()
 })
 
-test('beyond the budget nothing is taken from an address that has less of it', async () => {
+test('beyond the budget, an address that uses less of it loses nothing', async () => {
   const port = await start({ graceMs: 60_000, maxBytes: 2.5 * LARGE })
   const reader = await askFrom('127.0.0.2', port, LARGE)
   await eventually(async () => (await connections()) === 1)
@@ -148,7 +148,7 @@ test('beyond the budget nothing is taken from an address that has less of it', a
   expect(await readAll(reader, LARGE)).toBeGreaterThan(LARGE)
 })
 
-test('beyond the budget nothing is taken from an owner who has less of it, whatever the address', async () => {
+test('beyond the budget, an owner that uses less of it loses nothing, whatever the address', async () => {
   const port = await start({ graceMs: 60_000, maxBytes: 2.5 * LARGE })
   const reader = await ask(port, LARGE)
   await eventually(async () => (await connections()) === 1)
@@ -158,7 +158,7 @@ test('beyond the budget nothing is taken from an owner who has less of it, whate
   expect(await readAll(reader, LARGE)).toBeGreaterThan(LARGE)
 })
 
-test('what an owner leaves unread is told, also of an answer in pieces, until it is read or the client has gone', async () => {
+test('the unread bytes of an owner are reported, chunked responses included, until they are read or the client disconnects', async () => {
   const port = await start({ graceMs: 60_000 })
   for (const end of ['read', 'gone']) {
     const [whole, pieces] = [await askAs('slow', port), await askAs('slow', port, 'pieces')]
@@ -171,7 +171,7 @@ test('what an owner leaves unread is told, also of an answer in pieces, until it
   }
 })
 
-test('of an answer in pieces less waits while it is read', async () => {
+test('the unread bytes of a chunked response decrease while it is read', async () => {
   const port = await start({ graceMs: 60_000 })
   const socket = await askAs('slow', port, 'pieces')
   await eventually(() => unread.overdueBytesOf('slow') > LARGE / 2)
@@ -185,7 +185,7 @@ test('of an answer in pieces less waits while it is read', async () => {
   expect(unread.overdueBytesOf('slow')).toBeGreaterThan(0)
 })
 
-test('answers that wait behind an unread one on the same connection count as well', async () => {
+test('responses behind an unread one on the same connection count as well', async () => {
   const port = await start({ graceMs: 60_000, maxBytesPerConnection: 3.5 * LARGE })
   await ask(port, LARGE, LARGE, LARGE, LARGE, LARGE)
   await eventually(async () => (await connections()) === 0)
@@ -193,7 +193,7 @@ test('answers that wait behind an unread one on the same connection count as wel
   expect(await readAll(reader, LARGE)).toBeGreaterThan(LARGE)
 })
 
-test('a connection that read everything may be idle', async () => {
+test('a connection that has read everything can be idle', async () => {
   const port = await start({ graceMs: 50 })
   const idle = await ask(port, 10, LARGE)
   expect(await readAll(idle, LARGE)).toBeGreaterThan(LARGE)

@@ -30,7 +30,7 @@ test('a configuration has its defaults and is frozen', () => {
   expect(Object.isFrozen(config)).toBe(true)
 })
 
-test('every problem is listed at once, each with its variable', () => {
+test('all problems are listed, each with its variable', () => {
   const schema = z.object({ ...commonEnv, PORT: port(1), STRICT: flag(false) })
   expect(
     problems(schema, { PORT: '70000', REDIS_URL: 'http://localhost', STRICT: 'perhaps', LOG_LEVEL: 'loud' }),
@@ -49,7 +49,7 @@ test.each([
   ['2001:db8::/129', '2001:db8::/129 is neither an address nor a CIDR range'],
   ['10.0.0.0/8,', 'must be a comma-separated list of addresses or CIDR ranges'],
   ['canary', 'must be a comma-separated list of addresses or CIDR ranges'],
-])('trusted proxies that are no addresses or ranges (%s) are reported with the other problems', (ranges, problem) => {
+])('trusted proxies that are not addresses or ranges (%s) are reported with the other problems', (ranges, problem) => {
   expect(problems(z.object({ ...commonEnv, PORT: port(1) }), { TRUSTED_PROXIES: ranges, PORT: 'x' })).toEqual([
     `TRUSTED_PROXIES: ${problem}`,
     'DATABASE_URL: is required and not set',
@@ -91,7 +91,7 @@ test.each(['', ' ', '1.5', '1e3', '0x10', '-1', '11', 'ten'])('%j is not a whole
   else expect(problems(schema, { N: text })).toEqual(['N: must be a whole number from 0 to 10'])
 })
 
-test('address ranges are split at commas, other words are refused', () => {
+test('address ranges are split at commas, and anything else is refused', () => {
   const schema = z.object({ PROXIES: commonEnv.TRUSTED_PROXIES })
   expect(parseEnv(schema, { PROXIES: '10.0.0.0/8, ::1' })).toEqual({ PROXIES: ['10.0.0.0/8', '::1'] })
   expect(problems(schema, { PROXIES: 'nginx' })).toHaveLength(1)

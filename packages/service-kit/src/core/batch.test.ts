@@ -61,7 +61,7 @@ test('at full concurrency items are sent when a batch ends, no more than the max
   expect(sent()).toEqual([[1], [2, 3, 4], [5]])
 })
 
-test('items that one event makes ready share a batch, however many steps each of them takes to arrive', async () => {
+test('items that become ready by one event share a batch, however many promises each of them awaits', async () => {
   let pending = 3
   const { batches, call, sent } = controlled({ concurrency: 3, lingerMs: FOREVER, isReady: () => pending === 0 })
   let release: () => void = () => undefined
@@ -82,7 +82,7 @@ test('items that one event makes ready share a batch, however many steps each of
   expect(await Promise.all(results)).toEqual(['1', '2', '3'])
 })
 
-test('too few items wait for the linger time after the start of the batch before, also when that has ended', async () => {
+test('too few items wait for the linger time after the start of the previous batch, even if it has ended', async () => {
   const { batches, call, sent } = controlled({ concurrency: 2, lingerMs: FOREVER, isReady: (waiting) => waiting >= 3 })
   const results = [call(1)]
   await turn()
@@ -98,7 +98,7 @@ test('too few items wait for the linger time after the start of the batch before
   expect(await Promise.all(results)).toEqual(['1', '2', '3', '4'])
 })
 
-test('items that fill a batch do not wait for the linger time', async () => {
+test('a full batch does not wait for the linger time', async () => {
   const { batches, call, sent } = controlled({
     ...{ concurrency: 2, maxBatchSize: 2, lingerMs: FOREVER },
     isReady: () => false,
@@ -113,7 +113,7 @@ test('items that fill a batch do not wait for the linger time', async () => {
   expect(await Promise.all(results)).toEqual(['1', '2', '3'])
 })
 
-test('after the linger time the items that wait are sent beside the batch under way', async () => {
+test('after the linger time, waiting items are sent alongside the batch in progress', async () => {
   const { batches, call, sent } = controlled({ concurrency: 2, lingerMs: 1 })
   const results = [call(1)]
   await turn()
@@ -124,7 +124,7 @@ test('after the linger time the items that wait are sent beside the batch under 
   expect(await Promise.all(results)).toEqual(['1', '2'])
 })
 
-test('there are never more batches under way than the concurrency allows', async () => {
+test('the number of batches in progress never exceeds the concurrency', async () => {
   const { batches, call, sent } = controlled({ concurrency: 2, maxBatchSize: 1, isReady: () => true })
   const results = [1, 2, 3, 4].map(call)
   await turn()
@@ -139,13 +139,13 @@ test('there are never more batches under way than the concurrency allows', async
   expect(await Promise.all(results)).toEqual(['1', '2', '3', '4'])
 })
 
-test('a result that is a promise settles for its item alone', async () => {
+test('a result that is a promise settles only its item', async () => {
   const call = createBatcher<number, number>((items) => Promise.resolve(items.map(half)), ONE_AT_A_TIME)
   const results = await Promise.allSettled([2, 3, 4].map(call))
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
 })
 
-test('while the server is unavailable, a batch fails for its items and for those that wait; the next item is sent again', async () => {
+test('while the server is unavailable, a batch fails for its items and the waiting ones, and the next item is sent', async () => {
   const { batches, call, sent } = controlled({ maxBatchSize: 2 })
   const results = Promise.allSettled([1, 2, 3].map(call))
   await turn()
@@ -158,7 +158,7 @@ test('while the server is unavailable, a batch fails for its items and for those
   expect(await next).toBe('4')
 })
 
-test('a batch that fails for another reason fails for its items alone', async () => {
+test('a batch that fails for another reason fails only for its items', async () => {
   const { batches, call, sent } = controlled({ maxBatchSize: 2 })
   const results = Promise.allSettled([1, 2, 3].map(call))
   await turn()

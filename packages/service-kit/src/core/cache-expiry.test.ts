@@ -8,7 +8,7 @@ const { source, loads, clock, put, cacheWith, holdLoads, releaseLoads, reset } =
 beforeEach(reset)
 
 describe('a cache that waits for the new value', () => {
-  test('loads a value again after its time, and an absence after its own', async () => {
+  test('reloads values and absences after their own times to live', async () => {
     const cache = cacheWith({})
     const torrent = put('a', 'a')
     await cache.get('a')
@@ -24,7 +24,7 @@ describe('a cache that waits for the new value', () => {
     expect(await cache.get('a')).toBeUndefined()
   })
 
-  test('never falls back on the old value when the load fails', async () => {
+  test('never falls back to the old value when the load fails', async () => {
     const cache = cacheWith({})
     put('a', 'a')
     await cache.get('a')
@@ -71,7 +71,7 @@ describe('a cache that serves stale entries', () => {
     },
   )
 
-  test('keeps an entry in memory no longer than its time where stale ones are dropped', async () => {
+  test('removes stale entries from memory with dropStale', async () => {
     put('old', 'a')
     put('young', 'b')
     await cache.get('a')
@@ -85,7 +85,7 @@ describe('a cache that serves stale entries', () => {
     expect(cache.get('b')).toMatchObject({ name: 'young' })
   })
 
-  test('goes on with the old value while the source is unavailable, and tries again every two seconds', async () => {
+  test('serves the old value while the source is unavailable, and retries every two seconds', async () => {
     const old = put('old', 'a')
     await cache.get('a')
     clock.time += 60_000
@@ -104,7 +104,7 @@ describe('a cache that serves stale entries', () => {
     expect(cache.get('a')).toBe(changed)
   })
 
-  test('waits two seconds more after a load that took longer than that to fail', async () => {
+  test('waits another two seconds after a load that took longer than that to fail', async () => {
     put('old', 'a')
     await cache.get('a')
     clock.time += 60_000
@@ -121,7 +121,7 @@ describe('a cache that serves stale entries', () => {
     expect(loads).toEqual(['a', 'a'])
   })
 
-  test('never serves what was forgotten', async () => {
+  test('never serves a forgotten value', async () => {
     put('old', 'a')
     await cache.get('a')
     cache.forget('a')

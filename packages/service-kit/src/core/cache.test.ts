@@ -13,7 +13,7 @@ describe.each([true, false])('a cache (serves stale entries: %s)', (serveStale) 
     cache = cacheWith({ serveStale })
   })
 
-  test('returns what it knows at once, values and absences alike', async () => {
+  test('returns cached values and absences synchronously', async () => {
     const torrent = put('a', 'a')
     expect(cache.get('a')).toBeInstanceOf(Promise)
     await cache.get('a')
@@ -50,7 +50,7 @@ describe.each([true, false])('a cache (serves stale entries: %s)', (serveStale) 
     expect(await cache.get('v2')).toBe(hybrid)
   })
 
-  test('does not keep a value that was deleted', async () => {
+  test('does not keep a deleted value', async () => {
     put('a', 'a')
     await cache.get('a')
     source.clear()
@@ -58,7 +58,7 @@ describe.each([true, false])('a cache (serves stale entries: %s)', (serveStale) 
     expect(await cache.get('a')).toBeUndefined()
   })
 
-  test('does not cache what was being loaded when it was forgotten', async () => {
+  test('does not cache a load that was in progress when its key was forgotten', async () => {
     const open = holdLoads()
     const early = cache.get('a')
     const torrent = put('a', 'a')
@@ -68,7 +68,7 @@ describe.each([true, false])('a cache (serves stale entries: %s)', (serveStale) 
     expect(await cache.get('a')).toBe(torrent)
   })
 
-  test('starts a load of its own for a lookup after forget', async () => {
+  test('starts a new load for a lookup after forget', async () => {
     const open = holdLoads()
     const early = cache.get('a')
     const torrent = put('a', 'a')
@@ -78,7 +78,7 @@ describe.each([true, false])('a cache (serves stale entries: %s)', (serveStale) 
     expect([await early, await late]).toEqual([undefined, torrent])
   })
 
-  test('does not cache what was being loaded when changes may have been missed', async () => {
+  test('does not cache a load that was in progress when changes may have been missed', async () => {
     const open = holdLoads()
     const early = cache.get('a')
     cache.revalidateAll()
@@ -87,7 +87,7 @@ describe.each([true, false])('a cache (serves stale entries: %s)', (serveStale) 
     expect(cache.get('a')).toBeInstanceOf(Promise)
   })
 
-  test('reloads from the source whatever is cached, and caches the result', async () => {
+  test('reloads from the source and caches the result', async () => {
     expect(await cache.get('a')).toBeUndefined()
     const torrent = put('a', 'a')
     expect(await cache.reload('a')).toBe(torrent)
@@ -98,7 +98,7 @@ describe.each([true, false])('a cache (serves stale entries: %s)', (serveStale) 
     expect(loads).toEqual(['a', 'a', 'a'])
   })
 
-  test('reloads without joining a load under way, which may have begun before a change', async () => {
+  test('reloads without joining a load in progress, which may have started before a change', async () => {
     const open = holdLoads()
     const early = cache.get('a')
     const torrent = put('a', 'a')
@@ -107,7 +107,7 @@ describe.each([true, false])('a cache (serves stale entries: %s)', (serveStale) 
     expect([await early, await reloaded]).toEqual([undefined, torrent])
   })
 
-  test('hands on the failure of a load, and loads again at the next lookup', async () => {
+  test('passes the failure of a load on, and loads again at the next lookup', async () => {
     const torrent = put('a', 'a')
     const fail = holdLoads()
     const lookup = cache.get('a')
@@ -118,7 +118,7 @@ describe.each([true, false])('a cache (serves stale entries: %s)', (serveStale) 
   })
 })
 
-describe('what a cache keeps', () => {
+describe('the contents of a cache', () => {
   test('is bounded, and the least recently used value goes first', async () => {
     const cache = cacheWith({ maxValues: 2 })
     for (const key of ['a', 'b']) {
@@ -132,7 +132,7 @@ describe('what a cache keeps', () => {
     expect(cache.get('b')).toBeInstanceOf(Promise)
   })
 
-  test('does not lose a value to any number of unknown keys', async () => {
+  test('does not evict a value for any number of unknown keys', async () => {
     const cache = cacheWith({})
     const torrent = put('a', 'a')
     await cache.get('a')
@@ -142,7 +142,7 @@ describe('what a cache keeps', () => {
     expect(cache.get('guess 0')).toBeInstanceOf(Promise)
   })
 
-  test('has keys of its own where they are to be copied', async () => {
+  test('stores copies of keys if asked to', async () => {
     const copied: string[] = []
     const cache = cacheWith({
       copyKey: (key) => {
@@ -173,7 +173,7 @@ describe('a batched loader', () => {
     batches.length = 0
   })
 
-  test('reads what is asked for at the same time in one call', async () => {
+  test('reads keys requested at the same time in one call', async () => {
     expect(await Promise.all([load('a'), load('unknown'), load('b')])).toEqual(['A', undefined, 'B'])
     expect(batches).toEqual([['a', 'unknown', 'b']])
   })

@@ -83,10 +83,10 @@ export function createLookupCache<Key extends string, Value>(
     return value
   }
 
-  const joinOrLoad = (asked: Key): Promise<Value | undefined> => {
-    const underWay = loading.get(asked)
-    if (underWay !== undefined) return underWay
-    const key = copyKey(asked)
+  const joinOrLoad = (given: Key): Promise<Value | undefined> => {
+    const inProgress = loading.get(given)
+    if (inProgress !== undefined) return inProgress
+    const key = copyKey(given)
     const promise = loadAndStore(key).finally(() => {
       if (loading.get(key) === promise) loading.delete(key)
     })

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { createTurns } from './concurrency.ts'
 
-test("beyond those that may wait, work is refused and takes nobody's turn", async () => {
+test('when too many tasks wait, a new one is refused without taking a turn', async () => {
   const inTurn = createTurns(1, { mostWaiting: 1, refuse: () => new Error('too many') })
   let end = (): void => undefined
   const first = inTurn(() => new Promise<void>((resolve) => (end = resolve)))
@@ -13,7 +13,7 @@ test("beyond those that may wait, work is refused and takes nobody's turn", asyn
   await expect(inTurn(() => Promise.resolve('fourth'))).resolves.toBe('fourth')
 })
 
-test('so much runs at once, in the order in which it came, also after failures', async () => {
+test('a limited number of tasks runs at once, in order of arrival, even after failures', async () => {
   const inTurn = createTurns(2)
   const started: number[] = []
   let running = 0

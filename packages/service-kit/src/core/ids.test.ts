@@ -1,7 +1,7 @@
 import { expect, jest, test } from '@jest/globals'
 import { isId, newId } from './ids.ts'
 
-test('ids are UUIDs of version 7 that begin with the time and go up, however many a millisecond has', () => {
+test('ids are UUIDv7 with the current time, and increase even within a millisecond', () => {
   const before = Date.now()
   const ids = Array.from({ length: 10_000 }, newId)
   const after = Date.now()
@@ -15,7 +15,7 @@ test('ids are UUIDs of version 7 that begin with the time and go up, however man
   }
 })
 
-test('ids go up while the clock goes back', () => {
+test('ids increase while the clock goes back', () => {
   const first = newId()
   jest.spyOn(Date, 'now').mockReturnValue(Date.now() - 3_600_000)
   const second = newId()
@@ -28,6 +28,6 @@ test.each([
   ['upper case', '01890A5D-AC96-774B-BCCE-B302099A8057'],
   ['no UUID', 'shop'],
   ['one with something behind it', '01890a5d-ac96-774b-bcce-b302099a8057 '],
-])('%s is no id', (_what, text) => {
+])('%s is not an id', (_what, text) => {
   expect(isId(text)).toBe(false)
 })

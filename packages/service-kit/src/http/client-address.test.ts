@@ -34,17 +34,17 @@ test.each([
   )
 })
 
-test('the scheme of a client that is no trusted proxy is the scheme of its socket, whatever it sends', () => {
+test('the scheme of an untrusted client is that of its socket, whatever it sends', () => {
   expect(clientScheme(request('203.0.113.9', { 'x-forwarded-proto': 'https' }), proxies)).toBe('http')
 })
 
-test('the host is the one a trusted proxy states, and never what another client sends', () => {
+test('the host comes from a trusted proxy, never from another client', () => {
   expect(forwardedHost(request('10.0.0.1', { 'x-forwarded-host': 'vault.example' }), proxies)).toBe('vault.example')
   expect(forwardedHost(request('203.0.113.9', { 'x-forwarded-host': 'vault.example' }), proxies)).toBeUndefined()
   expect(forwardedHost(request('10.0.0.1'), proxies)).toBeUndefined()
 })
 
-test('the scheme behind a trusted proxy is the one it states', () => {
+test('the scheme behind a trusted proxy comes from the proxy', () => {
   expect(clientScheme(request('10.0.0.1', { 'x-forwarded-proto': 'https' }), proxies)).toBe('https')
   expect(clientScheme(request('10.0.0.1', { 'x-forwarded-proto': 'https, http' }), proxies)).toBe('http')
 })
@@ -76,7 +76,7 @@ test.each([
   expect(trustedProxies([range]).isTrusted(address)).toBe(trusted)
 })
 
-test('a hop in a notation that proxy-addr does not know is no trusted proxy', () => {
+test('a hop in a notation that proxy-addr does not know is not trusted', () => {
   const hop = '64:ff9b::192.0.2.1'
   expect(clientAddress(request('10.0.0.1', { 'x-forwarded-for': hop }), proxies)).toBe(hop)
 })

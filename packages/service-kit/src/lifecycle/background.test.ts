@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { createBackground } from './background.ts'
 
-test('tasks run from the start to the stop, and once more at the stop', async () => {
+test('tasks run between start and stop, and once more at the stop', async () => {
   const done: string[] = []
   let ran = (): void => undefined
   const hasRun = new Promise<void>((resolve) => (ran = resolve))
@@ -30,7 +30,7 @@ test('tasks run from the start to the stop, and once more at the stop', async ()
   expect(done).toHaveLength(count)
 })
 
-test('a task that was never started still does what it does at the stop', async () => {
+test('atStop runs even if the task was never started', async () => {
   const background = createBackground()
   background.add({
     everyMs: 1,
@@ -41,7 +41,7 @@ test('a task that was never started still does what it does at the stop', async 
   await expect(background.stop()).rejects.toMatchObject({ errors: [new Error('at the stop')] })
 })
 
-test('what one task fails with at the stop keeps no other from what it does there', async () => {
+test('atStop of all tasks runs even if one of them fails', async () => {
   const background = createBackground()
   const done: string[] = []
   const add = (name: string, fails: boolean): void =>

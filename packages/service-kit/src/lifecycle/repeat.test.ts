@@ -7,7 +7,7 @@ afterEach(() => {
 
 const nextTick = () => new Promise((resolve) => setTimeout(resolve, 2))
 
-test('a task is repeated, also after a run that failed', async () => {
+test('a task is repeated, even after a failed run', async () => {
   const errors: unknown[] = []
   let runs = 0
   const task = repeat({
@@ -57,7 +57,7 @@ test('a run never starts while another is in progress', async () => {
   expect(most).toBe(1)
 })
 
-test('stopping waits for the run in progress, and none follows', async () => {
+test('stopping waits for the run in progress, and no other follows', async () => {
   let runs = 0
   let end = () => {}
   const held = new Promise<void>((resolve) => (end = resolve))
@@ -132,7 +132,7 @@ test('a run that took longer than the time from start to start is followed at on
   await stopped
 })
 
-test('the run in progress is told that the task is stopped', async () => {
+test('the run in progress is aborted when the task is stopped', async () => {
   let runs = 0
   const task = repeat({
     everyMs: 0,

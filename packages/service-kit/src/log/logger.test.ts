@@ -64,7 +64,7 @@ test.each([
   expect(line).toContain('[hidden]')
 })
 
-test('an info hash that stands alone stays readable', () => {
+test('an info hash outside a path stays readable', () => {
   expect(hideSecrets(`torrent ${PASSKEY} is new`)).toBe(`torrent ${PASSKEY} is new`)
   expect(hideSecrets(`GET /api/torrents/${PASSKEY}`)).toBe(`GET /api/torrents/${PASSKEY}`)
 })
@@ -85,6 +85,6 @@ test('a Postgres error is logged without the row it repeats', () => {
   expect(line).toContain('23505')
 })
 
-test('something thrown that is no error is logged by its type alone', () => {
+test('a thrown value that is not an error is logged by its type only', () => {
   expect(logged((logger) => logger.error({ err: 'canary' }))).not.toContain('canary')
 })

@@ -19,7 +19,7 @@ async function nextOf(lines: Line[]): Promise<Line> {
   return lines[before] ?? {}
 }
 
-test('of the lines about what is unavailable the first is written, the others are counted by the second', async () => {
+test('writes the first line about an outage and counts the others every second', async () => {
   const lines: Line[] = []
   const logger = logInto(lines)
   for (let i = 0; i < 600; i++) logger.warn({ err: refused, method: 'GET' }, 'dependency unavailable')
@@ -35,7 +35,7 @@ test('of the lines about what is unavailable the first is written, the others ar
   expect(JSON.stringify(lines[1])).not.toContain('stack')
 })
 
-test('kinds of lines are bounded, whatever they say', async () => {
+test('the number of messages and reasons is bounded', async () => {
   const lines: Line[] = []
   const logger = logInto(lines)
   for (let i = 0; i <= 100; i++) logger.warn({ err: refused }, `kind ${String(i)}`)
@@ -44,7 +44,7 @@ test('kinds of lines are bounded, whatever they say', async () => {
   expect(messages['others']).toBe(80)
 })
 
-test('other lines are written as ever, also between them', () => {
+test('other lines are written unchanged in between', () => {
   const lines: Line[] = []
   const logger = logInto(lines)
   logger.warn({ err: refused }, 'first')

@@ -43,7 +43,7 @@ test('the build is reported as labels', async () => {
   expect(version).toMatch(/^\d+\.\d+\.\d+$/)
 })
 
-test('a check that passes, one that fails, and one that hangs: it counts as failed and is not started twice', async () => {
+test('readiness checks pass, fail, or hang; a hanging check counts as failed and is not started twice', async () => {
   const registry = new Registry()
   let started = 0
   const hanging = new EventEmitter()
@@ -67,7 +67,7 @@ test('a check that passes, one that fails, and one that hangs: it counts as fail
   expect(await linesOf(registry, 'service_ready')).toContain('service_ready{check="slow"} 1')
 })
 
-test('connections that are used and idle are counted, and queries that wait for one', async () => {
+test('reports used and idle connections, and waiting queries', async () => {
   const registry = new Registry()
   const pool = createPool({ url: database.appUrl, name: 'test', size: 2, logger })
   createPoolMetrics(registry, pool, 2)
@@ -94,7 +94,7 @@ test('connections that are used and idle are counted, and queries that wait for 
   await pool.end()
 })
 
-test('how full Redis is can be seen while it answers, and nothing of its address', async () => {
+test('reports the memory of Redis while it responds, without its address', async () => {
   const registry = new Registry()
   const server = await startRedis({ dataDir: temporaryFolder('kit-metrics'), durable: false })
   const redis = await connectRedis({ url: server.url, name: 'test', logger })
