@@ -24,7 +24,7 @@ const logger = createLogger({ name: 'test', level: 'silent' })
 let database: TestDatabase
 
 beforeAll(async () => {
-  database = await createTestDatabase({ service: 'vault', migrate: () => Promise.resolve() })
+  database = await createTestDatabase({ service: 'kit', migrate: () => Promise.resolve() })
 })
 afterAll(() => database.drop())
 
