@@ -1,7 +1,10 @@
 // All tests in one run, with one Postgres and one Redis.
 import { availableParallelism } from 'node:os'
+import base from './jest.config.base.js'
 
 export default {
+  // Jest ignores the time limits of projects.
+  testTimeout: base.testTimeout,
   projects: ['<rootDir>/packages/*', '<rootDir>/services/*'],
   // Much of the time is waiting for servers and processes that start, freeze and stop. Each worker has its own logical
   // database of Redis, and the tests expect at most seven of them.
