@@ -1,3 +1,4 @@
+import { parsePasskey } from '@vault-and-tracker/bencode-tracker'
 import { createLogger } from '@vault-and-tracker/service-kit/log/logger'
 import { createPool } from '@vault-and-tracker/service-kit/postgres/pool'
 import { parseTorznabQuery, writeFeed } from '@vault-and-tracker/torznab-xml'
@@ -72,7 +73,7 @@ export async function measureSearches(targets: SearchTargets, count: number, fol
       },
       { countRefused: () => undefined },
     ),
-    torrents: (ids) => store.byIds(ids),
+    torrents: store,
     categories: {
       all: () => Promise.resolve(targets.categories),
       idsWithDeleted: () => Promise.resolve(targets.categories.map(({ id }) => id)),
@@ -214,10 +215,9 @@ async function searchTorznab(search: Search, rawQuery: string, categories: reado
 /** Milliseconds to write the latest hundred torrents as XML, once the compiler has seen it. */
 async function xmlTime(search: Search, { categories }: SearchTargets): Promise<number> {
   const { items, total } = await searchTorznab(search, 't=search', categories)
-  const caller = {
-    ...{ id: uuidOf(0), role: 'member', state: 'active', apiBlocked: false, canDownload: true },
-    ...{ passkey: '0'.repeat(40), ...PERCENT },
-  } as Parameters<typeof feedItems>[1]['caller']
+  const passkey = parsePasskey('0'.repeat(40))
+  if (passkey === undefined) throw new Error('not a passkey')
+  const caller = { passkey, ...PERCENT }
   const url = 'https://tracker.example'
   const feed = {
     ...{ title: 'tracker', description: 'tracker', siteUrl: url, selfUrl: url, offset: 0, total },

@@ -8,7 +8,7 @@ import { Registry } from 'prom-client'
 import { createAnnounceMetrics } from '../src/announce/announce.metrics.ts'
 import { createTrackerRequests, type TrackerRequests } from '../src/announce/announce.routes.ts'
 import { createAnnounces } from '../src/announce/announces.ts'
-import { type AnnounceTorrent, type AnnounceUser, createDirectory } from '../src/announce/directory.ts'
+import { type AnnounceTorrent, createDirectory, type PasskeyUser } from '../src/announce/directory.ts'
 import { createRefusals } from '../src/announce/refusal.ts'
 import type { Reply } from '../src/announce/reply.ts'
 import { createTrackerServer } from '../src/server.ts'
@@ -73,7 +73,10 @@ async function idleSwarms(): Promise<Swarms> {
 
 async function startRequests() {
   const id = idBytes(1)
-  const user: AnnounceUser = { id, limitKey: '1', owner: id.subarray(8), state: 'active', canDownload: true, ...all }
+  const user: PasskeyUser = {
+    ...{ id: '1', idBytes: id, owner: id.subarray(8), ...all },
+    ...{ state: 'active', role: 'member', canDownload: true, apiBlocked: false },
+  }
   // Spreads would give each torrent a map of its own in V8, which the store's torrents do not have.
   const torrentOf = (hash: AnnounceTorrent['infoHashes'][number]): AnnounceTorrent => ({
     id,

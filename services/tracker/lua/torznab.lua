@@ -1,12 +1,12 @@
--- The limits of the Torznab API and the ladder of its blocked addresses. Times and lengths are milliseconds; times are
--- those of the caller's clock, so every key also expires by itself. Called by src/torznab/ladder.redis.ts.
+-- The limits of the Torznab API and its blocks of addresses. Times and lengths are milliseconds by the caller's clock, so
+-- every key also expires by itself. Called by src/torznab/limits.redis.ts.
 --
---   torznab:user:<id>             'window', and how many 'search' and 'download' were allowed in it
---   torznab:address:<address>     'until': the end of its block; 'penalty': the length of its last block, and when that is
---                                 'forgotten'; the last 'window' with refusals, how many 'refusals' in it, and how many
---                                 windows 'running' had some
+--   torznab:user:<id>             'window'; the allowed requests in it: 'search', 'download'
+--   torznab:address:<address>     'until': the end of its block; 'penalty': the length of its last block; 'forgotten': when
+--                                 that length is forgotten; 'window': the last one with refusals; 'refusals' in it;
+--                                 'running': consecutive windows with refusals
 --   torznab:blocks                blocked addresses by the end of their blocks
---   torznab:wrong-keys:<address>  'count', and 'until' when
+--   torznab:wrong-keys:<address>  'count'; 'until': when counting starts again
 
 local function number_at(key, field)
   return tonumber(redis.call('HGET', key, field) or 0)
@@ -20,12 +20,12 @@ local function window_of(key, length, number)
   return number, length .. ':' .. number
 end
 
--- How long the address of this key is still blocked.
+-- The time until the block of this address ends, 0 if it is not blocked.
 local function blocked_for(key, now)
   return math.max(0, number_at(key, 'until') - now)
 end
 
--- Notes a refusal in a window; returns the length of the block that it leads to, 0 for none.
+-- Counts a refusal in a window. Returns the length of the block that follows, 0 for none.
 local function note_refusal(keys, args, now, length, number)
   local address, blocks = keys[2], keys[3]
   local name, refusals_in_window, windows_running, forgotten_after = args[5], tonumber(args[6]), tonumber(args[7]), tonumber(args[8])
@@ -46,7 +46,7 @@ local function note_refusal(keys, args, now, length, number)
     redis.call('PEXPIRE', address, keep)
     return 0
   end
-  -- args 9 on: the length of each block after the one before.
+  -- From args 9: the lengths of successive blocks.
   local step = 9
   while step < #args and tonumber(args[step]) <= penalty do step = step + 1 end
   penalty = tonumber(args[step])
@@ -55,15 +55,15 @@ local function note_refusal(keys, args, now, length, number)
   redis.call('PEXPIRE', address, penalty + forgotten_after)
   redis.call('ZREMRANGEBYSCORE', blocks, '-inf', now)
   redis.call('ZADD', blocks, now + penalty, name)
-  -- No block is longer than the last.
+  -- The last length is the longest.
   redis.call('PEXPIRE', blocks, args[#args])
   return penalty
 end
 
 -- keys: of the user, of the address, torznab:blocks
 -- args: now, length of a window, 'search' or 'download', its limit, the address, refusals in a window, windows running,
---   how long a step is remembered, the length of each block
--- Returns 'allowed', searches, downloads; or 'limit' or 'block', how long to wait.
+--   when the last length is forgotten, the lengths of successive blocks
+-- Returns 'allowed', searches, downloads; or 'limit' or 'block', the time to wait.
 redis.register_function('take_VERSION', function(keys, args)
   local user, address = keys[1], keys[2]
   local now, length, limit = tonumber(args[1]), tonumber(args[2]), tonumber(args[4])
@@ -75,7 +75,7 @@ redis.register_function('take_VERSION', function(keys, args)
     redis.call('HSET', user, 'window', window)
     redis.call('PEXPIRE', user, length)
   end
-  -- What is refused is not counted, so that a limit that is raised helps at once.
+  -- Refused requests are not counted, so that a raised limit takes effect at once.
   if number_at(user, args[3]) >= limit then
     local penalty = note_refusal(keys, args, now, length, number)
     return { 'limit', math.max(penalty, (number + 1) * length - now) }
@@ -84,8 +84,8 @@ redis.register_function('take_VERSION', function(keys, args)
   return { 'allowed', number_at(user, 'search'), number_at(user, 'download') }
 end)
 
--- keys: of the address, of its wrong keys; args: now, length of a window, how many are allowed in it
--- Returns how long to wait, 0 for not at all.
+-- keys: of the address, of its wrong keys; args: now, length of a window, limit
+-- Returns the time to wait, 0 if the key is read.
 redis.register_function('take_wrong_key_VERSION', function(keys, args)
   local address, wrong = keys[1], keys[2]
   local now, length, limit = tonumber(args[1]), tonumber(args[2]), tonumber(args[3])

@@ -9,13 +9,12 @@ import { type Catalogue, createCatalogue } from './context/catalogue.ts'
 import { connect, type Start } from './context/connections.ts'
 import { createStaffOverview, type StaffOverview } from './context/overview.ts'
 import { createRest, type Rest } from './context/rest.ts'
-import { createTorznabApi, type TorznabApi } from './context/torznab.ts'
-import { createTorznabAdmin, type TorznabAdmin } from './context/torznab-admin.ts'
+import { createTorznabPart, type TorznabPart } from './context/torznab.ts'
 
 /** What handlers call. */
 export type UseCases = AccountUseCases &
   Catalogue['useCases'] &
-  TorznabAdmin['useCases'] &
+  TorznabPart['useCases'] &
   AnnounceEngine['useCases'] &
   StaffOverview
 
@@ -28,7 +27,7 @@ export type Context = {
   readonly sockets: AnnounceEngine['sockets']
   /** Whether announces are read before node:http. */
   readonly hasAnnounceFront: boolean
-  readonly torznabRoutes: TorznabApi['routes']
+  readonly torznabRoutes: TorznabPart['routes']
   /** Nothing runs in the background before it is started. */
   readonly background: Pick<Background, 'start' | 'stop'>
   readonly metrics: Pick<Metrics, 'middleware' | 'handler'>
@@ -54,8 +53,8 @@ async function join(start: Start): Promise<Omit<Context, 'close'>> {
   const accounts = await createAccountUseCases(connections)
   const catalogue = createCatalogue(connections, accounts)
   const engine = await createAnnounceEngine(connections)
-  const torznabAdmin = createTorznabAdmin(connections, { ...accounts, ...catalogue.useCases })
-  const useCases = { ...accounts, ...catalogue.useCases, ...torznabAdmin.useCases, ...engine.useCases }
+  const torznab = createTorznabPart(connections, { ...accounts, ...catalogue, directory: engine.directory })
+  const useCases = { ...accounts, ...catalogue.useCases, ...torznab.useCases, ...engine.useCases }
   const { metrics, background } = connections
   const checks = { ...connections.checks, swarms: engine.check }
   createReadinessMetrics(metrics.registry, checks)
@@ -65,7 +64,7 @@ async function join(start: Start): Promise<Omit<Context, 'close'>> {
     announces: engine.requests,
     sockets: engine.sockets,
     hasAnnounceFront: connections.config.ANNOUNCE_FRONT,
-    torznabRoutes: createTorznabApi(connections, { catalogue, torznabAdmin }).routes,
+    torznabRoutes: torznab.routes,
     background,
     siteName: connections.config.SITE_NAME,
     metrics: { middleware: metrics.middleware, handler: metrics.handler },

@@ -145,7 +145,7 @@ async function startReplica(): Promise<TestTracker> {
   return replica
 }
 
-describe('the ladder of an address', () => {
+describe('blocks of an address', () => {
   test('the tenth refusal of a window blocks the address, and says for how long', async () => {
     await startSite({ searches: 1 })
     const ninth = await beRefused(9)
@@ -162,7 +162,7 @@ describe('the ladder of an address', () => {
     expect((await search(ADDRESS, other.passkey)).status).toBe(200)
   })
 
-  test('each step is twice as long, up to 24 hours', async () => {
+  test('each block is twice as long, up to 24 hours', async () => {
     await startSite({ searches: 1 })
     const steps = []
     for (let i = 0; i < 11; i++) {
@@ -173,7 +173,7 @@ describe('the ladder of an address', () => {
     expect(steps).toEqual([5, 10, 20, 40, 80, 160, 320, 640, 1_280, 1_440, 1_440])
   })
 
-  test('refusals in three windows running are a step, in two of them none', async () => {
+  test('refusals in three consecutive windows block, refusals in two do not', async () => {
     await startSite({ searches: 1 })
     const refusals = []
     for (const wait of [1, 2, 1, 1, 1]) {
@@ -184,7 +184,7 @@ describe('the ladder of an address', () => {
     expect(refusals).toEqual([59, 59, 59, 59, 300])
   })
 
-  test('a burst at the edge of a window is no step', async () => {
+  test('a burst at the edge of a window does not block', async () => {
     await startSite({ searches: 5 })
     site.tracker.advance(58_000)
     expect((await searches(14)).filter((status) => status === 429)).toHaveLength(9)
@@ -194,7 +194,7 @@ describe('the ladder of an address', () => {
     expect((await search()).status).toBe(200)
   })
 
-  test('refusals by the block itself are no step', async () => {
+  test('refusals by the block itself do not count', async () => {
     await startSite({ searches: 1 })
     await beRefused(10)
     await searches(50)
@@ -203,7 +203,7 @@ describe('the ladder of an address', () => {
     expect(retryAfter(await search())).toBe(59)
   })
 
-  test('a step is forgotten 24 hours after the block without a refusal', async () => {
+  test('the length is forgotten 24 hours after the block without a refusal', async () => {
     await startSite({ searches: 1 })
     await beRefused(10)
     site.tracker.advance(5 * MINUTE + 24 * HOUR - 2 * MINUTE)
@@ -212,7 +212,7 @@ describe('the ladder of an address', () => {
     expect(retryAfter(await beRefused(10))).toBe(300)
   })
 
-  test('a refusal meanwhile keeps the step', async () => {
+  test('a refusal in the meantime keeps the length', async () => {
     await startSite({ searches: 1 })
     await beRefused(10)
     site.tracker.advance(5 * MINUTE + 23 * HOUR)
@@ -278,7 +278,7 @@ describe('wrong keys', () => {
     expect((await guess()).status).toBe(401)
   })
 
-  test('are no step of the ladder', async () => {
+  test('never block the address', async () => {
     await startSite({})
     for (let i = 0; i < 60; i++) await guess()
     expect((await search()).status).toBe(200)

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { withClient } from '@vault-and-tracker/dev-env'
 import { UnavailableError } from '@vault-and-tracker/service-kit/core/errors'
 import { newId } from '@vault-and-tracker/service-kit/core/ids'
+import { countRequests } from '../src/torznab/request-counts.ts'
 import { createRequestLogStore, type LogBounds } from '../src/torznab/request-log.store.ts'
 import { createRequestLog, type LoggedRequest, type RequestBatch } from '../src/torznab/request-log.ts'
-import { rollUp } from '../src/torznab/statistics-rollup.ts'
 import type { Client } from './support/client.ts'
 import { LOG_BOUNDS, type LoggingTracker, SEARCH, startLoggingTracker } from './support/torznab-log.ts'
 import type { TestTracker } from './support/tracker.ts'
@@ -37,16 +37,17 @@ function batchOf(...requests: readonly Partial<LoggedRequest>[]): RequestBatch {
     at: new Date(),
     userId: alice,
     authorized: true,
+    logged: true,
     address: '203.0.113.1',
     function: 'search',
     query: '',
     results: 1,
     durationMs: 5,
     error: null,
-    client: 'Radarr' as const,
+    client: 'Radarr',
     ...request,
   }))
-  return { id: newId(), requests: logged, addresses: [], rollup: rollUp(logged) }
+  return { id: newId(), requests: logged, addresses: [], counts: countRequests(logged) }
 }
 
 test('a batch that is written twice counts once', async () => {
@@ -54,18 +55,16 @@ test('a batch that is written twice counts once', async () => {
   const batch = batchOf({}, { userId: bob })
   await Promise.all([store.write(batch), store.write(batch)])
   await store.write(batch)
-  const counts = await tracker.sql(
-    "select requests::int as n from torznab_counts where span = 'month' and kind = 'all'",
-  )
+  const counts = await tracker.sql("select requests::int as n from torznab_hours where kind = 'function'")
   expect(await listed()).toHaveLength(2)
   expect(counts).toEqual([{ n: 2 }])
 })
 
-test('a batch that fails half-way leaves nothing, and what follows is written', async () => {
+test('a batch that fails half-way leaves nothing, and later ones are written', async () => {
   const before = await dropped()
   await answered({ userId: newId() })
   expect(await tracker.sql('select 1 from torznab_requests')).toEqual([])
-  expect(await tracker.sql('select 1 from torznab_counts')).toEqual([])
+  expect(await tracker.sql('select 1 from torznab_hours')).toEqual([])
   expect(await dropped()).toBe(before + 1)
   await answered({})
   expect(await listed()).toHaveLength(1)
@@ -122,7 +121,7 @@ test.each([
   expect((await admin.get('/api/admin/torznab/statistics')).json).toMatchObject({ totals: { requests: 36 } })
 })
 
-test('a log that somebody else emptied has room again', async () => {
+test('a log that was emptied by hand has room again', async () => {
   const bounds = { requests: 3, bytes: 1_000_000 }
   await store(bounds).write(batchOf({}, {}, {}))
   await tracker.sql('delete from torznab_requests')
@@ -131,7 +130,7 @@ test('a log that somebody else emptied has room again', async () => {
   expect(await listed()).toHaveLength(2)
 })
 
-test('an hour has rows of 500 addresses, and one of all others, however many processes write', async () => {
+test('an hour has rows of 500 addresses and one of all others, however many processes write', async () => {
   const hour = new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000)
   const of = (third: number, length: number, requests: number) =>
     Array.from({ length }, (_, n) => {
@@ -157,14 +156,14 @@ test.each([
   'update torznab_requests set query = query',
   'delete from torznab_log_size',
   'drop table torznab_requests',
-  'delete from torznab_counts',
+  'delete from torznab_hours',
 ])('the run-time role may not: %s', async (statement) => {
   await expect(withClient(tracker.database.appUrl, (client) => client.query(statement))).rejects.toThrow(
     /permission denied|must be owner/,
   )
 })
 
-/** A log whose store fails until it is told not to. */
+/** A log whose store fails until `fails` is false. */
 function logWithFailingStore() {
   const written: RequestBatch[] = []
   const dropped: number[] = []
@@ -178,8 +177,6 @@ function logWithFailingStore() {
       },
       prune: () => Promise.resolve(0),
     },
-    settings: () =>
-      Promise.resolve({ enabled: true, logging: true, windowSeconds: 60, searchLimit: 30, downloadLimit: 20 }),
     counters: {
       countWritten: () => undefined,
       countDropped: (requests) => dropped.push(requests),
@@ -192,7 +189,7 @@ function logWithFailingStore() {
   return { log, store, written, droppedRequests: () => dropped.reduce((sum, n) => sum + n, 0) }
 }
 
-test('while Postgres is unavailable requests wait, up to a bound; the rest is counted as dropped', async () => {
+test('while Postgres is unavailable, requests wait up to a bound; further ones are counted as dropped', async () => {
   const { log, store, written, droppedRequests } = logWithFailingStore()
   for (let i = 0; i < 20_500; i++) log.record({ ...SEARCH, rawQuery: `q=${String(i)}` })
   expect(await log.flush()).toBe(false)
@@ -204,7 +201,7 @@ test('while Postgres is unavailable requests wait, up to a bound; the rest is co
   await log.close()
 })
 
-test('requests without a key take no place from those with one while Postgres is unavailable', async () => {
+test('while Postgres is unavailable, half of the buffer is reserved for requests with a key', async () => {
   const { log, store, written, droppedRequests } = logWithFailingStore()
   for (let i = 0; i < 15_000; i++) log.record({ ...SEARCH, authorized: false, error: 100 })
   for (let i = 0; i < 10_000; i++) log.record(SEARCH)
@@ -216,7 +213,7 @@ test('requests without a key take no place from those with one while Postgres is
   await log.close()
 })
 
-test('an orderly stop writes what waits, also when Postgres comes back meanwhile', async () => {
+test('an orderly stop writes waiting requests, even if Postgres returns only then', async () => {
   const { log, store, written, droppedRequests } = logWithFailingStore()
   for (let i = 0; i < 2_500; i++) log.record(SEARCH)
   const closed = log.close()

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { countRequests } from '../src/torznab/request-counts.ts'
 import { createRequestLogStore } from '../src/torznab/request-log.store.ts'
-import { rollUp } from '../src/torznab/statistics-rollup.ts'
 import type { Client } from './support/client.ts'
 import { createAnnouncer } from './support/members.ts'
 import { LOG_BOUNDS } from './support/torznab-log.ts'
@@ -37,7 +37,7 @@ beforeAll(async () => {
 })
 
 beforeEach(async () => {
-  for (const table of ['counts', 'users', 'user_sets']) await tracker.sql(`delete from torznab_${table}`)
+  for (const table of ['hours', 'users']) await tracker.sql(`delete from torznab_${table}`)
 })
 
 afterAll(() => tracker.stop())
@@ -62,7 +62,7 @@ async function count(...requests: readonly Request[]): Promise<void> {
     error: request.error ?? null,
   }))
   const store = createRequestLogStore(tracker.db, LOG_BOUNDS)
-  await store.write({ id: crypto.randomUUID(), requests: [], addresses: [], rollup: rollUp(counted) })
+  await store.write({ id: crypto.randomUUID(), requests: [], addresses: [], counts: countRequests(counted) })
 }
 
 async function read(query = ''): Promise<Statistics> {
@@ -91,12 +91,12 @@ test('the last 24 hours: totals, functions, clients, by hour, and the time befor
   )
   const found = await read()
   expect(found.totals).toEqual({ requests: 4, errors: 2, uniqueUsers: 2, averageMs: 20, p95Ms: expect.any(Number) })
-  expect(Math.abs((found.totals['p95Ms'] ?? 0) / 30 - 1)).toBeLessThan(0.05)
+  expect(Math.abs((found.totals['p95Ms'] ?? 0) / 30 - 1)).toBeLessThanOrEqual(0.2)
   expect(found.before).toMatchObject({ requests: 1, errors: 0, uniqueUsers: 1, averageMs: 100, to: found.from })
   expect(found).toMatchObject({ requestsEver: 6, requestsLast24Hours: 4 })
   expect(found.functions).toEqual([
-    { function: 'search', requests: 3, errors: 2, averageMs: 16.67, p95Ms: expect.any(Number) },
-    { function: 'download', requests: 1, errors: 0, averageMs: 30, p95Ms: expect.any(Number) },
+    { function: 'search', requests: 3, errors: 2, averageMs: 16.67 },
+    { function: 'download', requests: 1, errors: 0, averageMs: 30 },
   ])
   expect(found.clients.map(({ client, requests }) => [client, requests])).toEqual([
     ['Sonarr', 2],
@@ -113,7 +113,7 @@ test('the last 24 hours: totals, functions, clients, by hour, and the time befor
     [-1, 30],
     [-6, 20],
   ] as const)
-    expect(Math.abs((found.series.items.at(step)?.p95Ms ?? 0) / slowest - 1)).toBeLessThan(0.05)
+    expect(Math.abs((found.series.items.at(step)?.p95Ms ?? 0) / slowest - 1)).toBeLessThanOrEqual(0.2)
 })
 
 test('longer ranges, and a range of everything', async () => {
@@ -132,7 +132,7 @@ test('longer ranges, and a range of everything', async () => {
   expect([all.before, all.requestsEver]).toEqual([null, 6])
 })
 
-test('any range of hours is the sum of its hours, however it is covered', async () => {
+test('any range is the sum of its hours', async () => {
   const hours = Array.from({ length: 90 }, (_, i) => i * 29 + (i % 7))
   await count(...hours.map((hoursAgo) => ({ hoursAgo, user: hoursAgo % 3, durationMs: 1 + (hoursAgo % 50) })))
   for (const [first, last] of [
@@ -147,10 +147,7 @@ test('any range of hours is the sum of its hours, however it is covered', async 
     const [start, end] = [Date.parse(found.from), Date.parse(found.to)]
     expect([start % HOUR, end % HOUR, start <= from.getTime(), end >= to.getTime()]).toEqual([0, 0, true, true])
     const inside = hours.filter((hoursAgo) => now - hoursAgo * HOUR >= start && now - hoursAgo * HOUR < end)
-    expect(found.totals).toMatchObject({
-      requests: inside.length,
-      uniqueUsers: new Set(inside.map((hoursAgo) => hoursAgo % 3)).size,
-    })
+    expect(found.totals).toMatchObject({ requests: inside.length })
   }
 })
 
@@ -171,6 +168,16 @@ test('a range of all times has the years that requests can be of', async () => {
   expect([from, to]).toEqual(['2000-01-01T00:00:00.000Z', '2100-01-01T00:00:00.000Z'])
   expect(totals).toEqual((await read('?range=all')).totals)
   expect(series).toMatchObject({ step: 'month', items: { length: 1_200 } })
+})
+
+test('users count from their first to their newest request', async () => {
+  await count({ hoursAgo: 10 }, { hoursAgo: 5 }, { hoursAgo: 3, user: 1 }, { hoursAgo: 60, user: 2 })
+  const ago = (hours: number) => new Date(now - hours * HOUR).toISOString()
+  const users = async (from: number, to: number) =>
+    (await read(`?from=${ago(from)}&to=${ago(to)}`)).totals['uniqueUsers']
+  expect([await users(24, 0), await users(11, 9), await users(8, 7), await users(100, 50), await users(2, 0)]).toEqual([
+    2, 1, 1, 1, 0,
+  ])
 })
 
 test('`from` alone lasts until now, `to` alone begins with counting', async () => {

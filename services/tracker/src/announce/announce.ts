@@ -6,7 +6,7 @@ import {
 } from '@vault-and-tracker/bencode-tracker'
 import type { PeerAnnounce, SwarmAnswer, SwarmRequest } from '../swarm/swarm.ts'
 import type { AnnounceCounters } from './announce-counters.ts'
-import type { AnnounceTorrent, AnnounceUser, Multipliers } from './directory.ts'
+import type { AnnounceTorrent, Multipliers, PasskeyUser } from './directory.ts'
 import type { PeerEndpoints } from './peer-endpoints.ts'
 import type { Refusal } from './refusal.ts'
 
@@ -29,7 +29,7 @@ export abstract class Announce implements SwarmRequest {
   overSocket: OverSocket | undefined
 
   // Set by the rules: `null` until looked up, `undefined` if it does not exist.
-  user: AnnounceUser | null | undefined = null
+  user: PasskeyUser | null | undefined = null
   torrent: AnnounceTorrent | null | undefined = null
   site: Multipliers | null | undefined = null
   endpoints: PeerEndpoints | null = null

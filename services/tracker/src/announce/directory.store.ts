@@ -1,7 +1,7 @@
 import { type InfoHash, infoHashFromBytes, type Passkey, parsePasskey } from '@vault-and-tracker/bencode-tracker'
 import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Db, TorrentsTable } from '../db/schema.ts'
-import type { AnnounceTorrent, AnnounceUser, DirectoryStore } from './directory.ts'
+import type { AnnounceTorrent, DirectoryStore, PasskeyUser } from './directory.ts'
 
 /** Reads users and torrents from Postgres, many per query. */
 export function createDirectoryStore(db: Db): DirectoryStore {
@@ -9,20 +9,22 @@ export function createDirectoryStore(db: Db): DirectoryStore {
     users: async (passkeys) => {
       const rows = await db
         .selectFrom('users')
-        .select(['id', 'passkey', 'state', 'can_download', 'upload_percent', 'download_percent'])
+        .select(['id', 'passkey', 'state', 'role', 'can_download', 'api_blocked', 'upload_percent', 'download_percent'])
         .where('passkey', 'in', passkeys)
         .execute()
-      const users = new Map<Passkey, AnnounceUser>()
+      const users = new Map<Passkey, PasskeyUser>()
       for (const row of rows) {
         const passkey = parsePasskey(row.passkey)
         if (passkey === undefined) continue
-        const id = uuidBytes(row.id)
+        const idBytes = uuidBytes(row.id)
         users.set(passkey, {
-          id,
-          limitKey: row.id,
-          owner: id.subarray(8),
+          id: row.id,
+          idBytes,
+          owner: idBytes.subarray(8),
           state: row.state,
+          role: row.role,
           canDownload: row.can_download,
+          apiBlocked: row.api_blocked,
           uploadPercent: row.upload_percent,
           downloadPercent: row.download_percent,
         })

@@ -8,17 +8,19 @@ import type { SwarmName } from '../swarm/swarm.ts'
 /** The share of a transfer that is credited, in per cent. */
 export type Multipliers = { readonly uploadPercent: number; readonly downloadPercent: number }
 
-/** The user of a passkey, as far as announces need it. */
-export type AnnounceUser = Multipliers & {
+/** The user of a passkey, as far as announces and Torznab requests need it. */
+export type PasskeyUser = Multipliers & {
+  readonly id: string
   /** The 16 bytes of the id. */
-  readonly id: Buffer
-  /** The key of the announce limit: the id as text. */
-  readonly limitKey: string
+  readonly idBytes: Buffer
   /** The owner of the user's peers: the last 8 bytes of the id, which are random. */
   readonly owner: Buffer
   readonly state: 'active' | 'suspended' | 'banned'
-  /** Whether they may announce as a leecher. */
+  readonly role: 'member' | 'moderator' | 'admin'
+  /** Whether they may announce as a leecher and get .torrent files. */
   readonly canDownload: boolean
+  /** Whether they are blocked from the Torznab API. */
+  readonly apiBlocked: boolean
 }
 
 /** The torrent of an info hash, as far as announces need it. */
@@ -41,7 +43,7 @@ export type AnnounceTorrent = Multipliers & {
  * error that `isUnavailable` recognises if Postgres is unavailable.
  */
 export type DirectoryStore = {
-  users(passkeys: readonly Passkey[]): Promise<ReadonlyMap<Passkey, AnnounceUser>>
+  users(passkeys: readonly Passkey[]): Promise<ReadonlyMap<Passkey, PasskeyUser>>
   torrents(infoHashes: readonly InfoHash[]): Promise<ReadonlyMap<InfoHash, AnnounceTorrent>>
   siteMultipliers(): Promise<Multipliers>
 }
@@ -51,7 +53,7 @@ export type DirectoryStore = {
  * Lookups throw an error that `isUnavailable` recognises if Postgres is unavailable and no entry is cached.
  */
 export type Directory = {
-  user(passkey: Passkey): Lookup<AnnounceUser>
+  user(passkey: Passkey): Lookup<PasskeyUser>
   torrent(infoHash: InfoHash): Lookup<AnnounceTorrent>
   siteMultipliers(): Lookup<Multipliers>
   /** Drops the entries that a change made outdated. */
@@ -76,7 +78,7 @@ const GLOBAL = 'global'
  */
 export function createDirectory({ store, clock }: { store: DirectoryStore; clock: Clock }): Directory {
   const common = { clock, maxAbsences: MAX_ABSENCES, valueTtlMs: TTL_MS, absenceTtlMs: TTL_MS, serveStale: true }
-  const users = createLookupCache<Passkey, AnnounceUser>({
+  const users = createLookupCache<Passkey, PasskeyUser>({
     ...common,
     load: batchedLoader((passkeys: readonly Passkey[]) => store.users(passkeys), BATCHES),
     maxValues: MAX_USERS,

@@ -1,7 +1,7 @@
 import { type FailureName, isRefusedPort, type PeerId } from '@vault-and-tracker/bencode-tracker'
 import { isUnavailable } from '@vault-and-tracker/service-kit/core/unavailable'
 import type { Announce } from './announce.ts'
-import type { AnnounceTorrent, AnnounceUser, Directory } from './directory.ts'
+import type { AnnounceTorrent, Directory, PasskeyUser } from './directory.ts'
 import type { CountLimit } from './limits.ts'
 import { endpointsOf, limitKeyOf, NO_ENDPOINTS } from './peer-endpoints.ts'
 
@@ -107,7 +107,7 @@ function checkUser(announce: Announce, { directory, passkeyLimit }: RuleOptions)
 
 /** The reason a user may neither announce nor scrape, if any. */
 export function userFailure(
-  user: AnnounceUser | undefined,
+  user: PasskeyUser | undefined,
 ): 'unknown_passkey' | 'account_banned' | 'account_suspended' | undefined {
   if (user === undefined) return 'unknown_passkey'
   if (user.state === 'banned') return 'account_banned'
@@ -125,7 +125,7 @@ function checkAddress(announce: Announce, options: RuleOptions): FailureName | u
 
 function checkLimit(announce: Announce, { announceLimit }: RuleOptions): ReturnType<Rule['check']> {
   if (announce.wait === null) {
-    const taken = announceLimit.take(announce.user ? announce.user.limitKey : limitKeyOf(announce.address))
+    const taken = announceLimit.take(announce.user ? announce.user.id : limitKeyOf(announce.address))
     const wait = announce.isStop && taken instanceof Promise ? taken.catch(uncounted) : taken
     const counting = keep(announce, 'wait', wait)
     if (counting) return counting

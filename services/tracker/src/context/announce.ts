@@ -35,6 +35,8 @@ export type AnnounceEngine = {
   readonly requests: TrackerRequests
   /** Undefined where they are switched off. */
   readonly sockets: WebSockets | undefined
+  /** Users and torrents, cached. */
+  readonly directory: Directory
   /** What staff see of the swarms. */
   readonly useCases: SwarmStatisticsPart['useCases']
   /** Fails while announces would: the Redis of the swarms is unavailable or full. */
@@ -101,6 +103,7 @@ export async function createAnnounceEngine(connections: Connections): Promise<An
   return {
     requests,
     sockets,
+    directory,
     useCases: statistics.useCases,
     check: () => swarms.check(),
   }

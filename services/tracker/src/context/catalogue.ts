@@ -53,7 +53,7 @@ export function createCatalogue(connections: Connections, { accounts, announceUr
   const torrentStore = createTorrentStore(db)
   const search = createSearch({
     ...searchDeps(connections),
-    torrents: (ids) => torrentStore.byIds(ids),
+    torrents: torrentStore,
     categories: {
       all: async () => (await catalogueState.current()).categories,
       idsWithDeleted: async () => (await catalogueState.current()).categoryIds,

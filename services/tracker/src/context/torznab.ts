@@ -1,47 +1,94 @@
-import { clientAddress } from '@vault-and-tracker/service-kit/http/client-address'
+import type { Directory } from '../announce/directory.ts'
+import { createLeadership } from '../leadership/leadership.redis.ts'
+import { createRedisFunctions } from '../redis/functions.redis.ts'
 import { createAnswers } from '../torznab/answers.ts'
-import { createAuthorize } from '../torznab/authorization.ts'
-import { createCallerStore } from '../torznab/callers.store.ts'
-import { createCallers } from '../torznab/callers.ts'
+import { createAuthorizer } from '../torznab/authorization.ts'
+import { createTorznabBlocks } from '../torznab/blocks.ts'
+import { createTorznabLimits } from '../torznab/limits.redis.ts'
+import { createRequestLists } from '../torznab/request-lists.store.ts'
+import { createRequestLogMetrics } from '../torznab/request-log.metrics.ts'
+import { createRequestLogStore } from '../torznab/request-log.store.ts'
+import { createRequestLog } from '../torznab/request-log.ts'
+import { createTorznabSettingsStore } from '../torznab/settings.store.ts'
+import { createTorznabSettings } from '../torznab/settings.ts'
+import { createStatisticsStore } from '../torznab/statistics.store.ts'
+import { createTorznabStatistics } from '../torznab/statistics.ts'
 import { torznabRoutes } from '../torznab/torznab.routes.ts'
 import { createTorznab } from '../torznab/torznab.ts'
+import { createTorznabUsage } from '../torznab/usage.ts'
+import type { AccountUseCases } from './accounts.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { Connections } from './connections.ts'
-import type { TorznabAdmin } from './torznab-admin.ts'
 
-export type TorznabApi = ReturnType<typeof createTorznabApi>
+/** How late a request appears in the log and the statistics. */
+const WRITE_EVERY_MS = 500
+const PRUNE_EVERY_MS = 600_000
 
-/** Joins the routes of the Torznab API. */
-export function createTorznabApi(
-  { config, db, invalidations, logger, clock }: Connections,
-  { catalogue, torznabAdmin }: { catalogue: Catalogue; torznabAdmin: TorznabAdmin },
+export type TorznabPart = ReturnType<typeof createTorznabPart>
+
+/** Joins the routes of the Torznab API and its administration. */
+export function createTorznabPart(
+  connections: Connections,
+  parts: Pick<AccountUseCases, 'accounts'> & Catalogue & { readonly directory: Directory },
 ) {
-  const { settings, limits, log } = torznabAdmin
-  const { catalogueState, useCases } = catalogue
-  const callers = createCallers({ store: createCallerStore(db), clock })
-  invalidations.addCache({ onChange: (change) => callers.forget(change), onMissed: () => callers.revalidateAll() })
+  const { config, db, redis, invalidations, clock, logger } = connections
+  const { search, torrents, adminLog } = parts.useCases
+  const settings = createTorznabSettings({
+    store: createTorznabSettingsStore(db),
+    publish: invalidations.publish,
+    clock,
+  })
+  invalidations.addCache({ onChange: (change) => settings.forget(change), onMissed: () => settings.revalidateAll() })
+  const limits = createTorznabLimits({ redis, functions: createRedisFunctions(redis, 'torznab'), clock })
+  const log = createLog(connections)
   const torznab = createTorznab({
-    settings: () => settings.current(),
-    authorize: createAuthorize({ callers, limits }),
+    settings,
+    authorizer: createAuthorizer({ directory: parts.directory, limits }),
     answers: createAnswers({
       indexer: {
         publicUrl: config.PUBLIC_URL,
         title: config.SITE_NAME ?? new URL(config.PUBLIC_URL).hostname,
         registration: { available: config.REGISTRATION !== 'closed', open: config.REGISTRATION === 'open' },
       },
-      catalogueState: () => catalogueState.current(),
-      search: useCases.search,
-      torrents: useCases.torrents,
+      catalogue: parts.catalogueState,
+      search,
+      torrents,
       clock,
     }),
     onError: (error) => logger.error({ err: error }, 'a Torznab request failed'),
   })
   return {
-    routes: torznabRoutes({
-      torznab,
-      onAnswered: (request) => log.record(request),
-      addressOf: (request) => clientAddress(request, config.proxies),
-      errorStatus: config.TORZNAB_ERROR_STATUS,
-    }),
+    useCases: {
+      torznabConfiguration: settings,
+      torznabStatistics: createTorznabStatistics({ store: createStatisticsStore(db), clock }),
+      torznabLists: createRequestLists(db, parts.accounts.findId),
+      torznabBlocks: createTorznabBlocks({ blocks: limits, adminLog, clock }),
+      torznabUsage: createTorznabUsage({ settings, limits, clock }),
+    },
+    routes: torznabRoutes({ torznab, log, proxies: config.proxies, errorStatus: config.TORZNAB_ERROR_STATUS }),
   }
+}
+
+/** The request log with its background tasks. */
+function createLog({ config, db, redis, metrics, logger, clock, resources, background }: Connections) {
+  const onError = (error: unknown): void => logger.warn({ err: error }, 'could not write the Torznab request log')
+  const log = createRequestLog({
+    store: createRequestLogStore(db, { requests: config.TORZNAB_LOG_REQUESTS, bytes: config.TORZNAB_LOG_BYTES }),
+    counters: createRequestLogMetrics(metrics.registry),
+    clock,
+    keepDays: config.TORZNAB_LOG_DAYS,
+    onError,
+  })
+  resources.defer(() => log.close())
+  background.add({ everyMs: WRITE_EVERY_MS, task: () => log.flush(), onError })
+  const leadership = createLeadership(redis, 'torznab-log')
+  resources.defer(() => leadership.release())
+  background.add({
+    everyMs: PRUNE_EVERY_MS,
+    task: async () => {
+      if (await leadership.acquire()) await log.prune()
+    },
+    onError: (error) => logger.warn({ err: error }, 'could not prune the Torznab request log; it is retried'),
+  })
+  return log
 }

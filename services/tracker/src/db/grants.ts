@@ -17,7 +17,6 @@ export function grants(role: string): readonly string[] {
     `revoke update on torznab_requests from ${role}`,
     `revoke insert, delete on torznab_log_size from ${role}`,
     `revoke update on torznab_batches from ${role}`,
-    `revoke delete on torznab_counts, torznab_users, torznab_user_sets from ${role}`,
-    `grant execute on function torznab_log_ensure_day(date), torznab_log_drop_days(date) to ${role}`,
+    `revoke delete on torznab_hours, torznab_users from ${role}`,
   ]
 }

@@ -12,6 +12,7 @@ import { rejections } from './migrations/0011-rejections.ts'
 import { inviteAllowances } from './migrations/0012-invite-allowances.ts'
 import { uploadQuotas } from './migrations/0013-upload-quotas.ts'
 import { torznabLog } from './migrations/0014-torznab-log.ts'
+import { torznabHours } from './migrations/0015-torznab-hours.ts'
 
 /** All migrations. A new one is added at the end, a released one never changed. Numbers may have gaps; the order counts. */
 export const MIGRATIONS = {
@@ -27,6 +28,7 @@ export const MIGRATIONS = {
   '0012-invite-allowances': inviteAllowances,
   '0013-upload-quotas': uploadQuotas,
   '0014-torznab-log': torznabLog,
+  '0015-torznab-hours': torznabHours,
 }
 
 /** Brings the tracker's database to the newest schema. */

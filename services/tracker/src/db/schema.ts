@@ -1,4 +1,4 @@
-import type { ColumnType, Generated, GeneratedAlways, Kysely } from 'kysely'
+import type { ColumnType, Generated, Kysely } from 'kysely'
 
 /** A column that is set by the insert and never updated. */
 type Fixed<T> = ColumnType<T, T, never>
@@ -229,7 +229,7 @@ export type TorznabSettingsTable = {
 export type TorznabRequestsTable = {
   id: Fixed<string>
   at: Fixed<Date>
-  user_id: Fixed<string | null>
+  user_id: Fixed<string>
   function: Fixed<string>
   query: Fixed<string>
   results: Fixed<number>
@@ -255,34 +255,25 @@ export type TorznabBatchesTable = {
   written_at: Generated<Date>
 }
 
-/** Columns of a table that counts by hour, day and month in UTC. */
-type InSpan = {
-  span: Fixed<'hour' | 'day' | 'month'>
-  start: Fixed<Date>
-}
-
-export type TorznabCountsTable = InSpan & {
-  kind: Fixed<'all' | 'function' | 'client'>
-  /** Of the function or the family of applications; empty for all requests. */
+export type TorznabHoursTable = {
+  kind: Fixed<'function' | 'client' | 'time'>
+  hour: Fixed<Date>
+  /** The function, the family of applications, or the number of the bucket of response times. */
   name: Fixed<string>
   requests: number
   errors: number
   duration_ms: number
-  /** How many response times fell into each bucket; empty for families of applications. */
-  buckets: number[]
 }
 
 export type TorznabUsersTable = {
   user_id: Fixed<string>
-  number: GeneratedAlways<number>
-  requests: Generated<number>
-  downloads: Generated<number>
-  errors: Generated<number>
-  violations: Generated<number>
+  requests: number
+  downloads: number
+  errors: number
+  violations: number
+  first_at: Date
   last_at: Date
 }
-
-export type TorznabUserSetsTable = InSpan & { users: Buffer }
 
 /** The tables as Kysely sees them. The migrations create them. */
 export type Schema = {
@@ -307,9 +298,8 @@ export type Schema = {
   torznab_log_size: TorznabLogSizeTable
   torznab_addresses: TorznabAddressesTable
   torznab_batches: TorznabBatchesTable
-  torznab_counts: TorznabCountsTable
+  torznab_hours: TorznabHoursTable
   torznab_users: TorznabUsersTable
-  torznab_user_sets: TorznabUserSetsTable
 }
 
 /** A query builder over the tracker's tables, or a transaction of one. */

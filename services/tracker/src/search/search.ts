@@ -127,8 +127,7 @@ const NEWEST_FIRST = { sort: 'created', order: 'desc' } as const
 export function createSearch(deps: {
   store: SearchStore
   turns: SearchTurns
-  /** Torrents by id, in the order of the ids; one that is gone is left out. */
-  torrents: (ids: readonly string[]) => Promise<readonly ListedTorrent[]>
+  torrents: { byIds(ids: readonly string[]): Promise<readonly ListedTorrent[]> }
   categories: Pick<Categories, 'all' | 'idsWithDeleted'>
 }) {
   const { store, turns, torrents } = deps
@@ -159,7 +158,7 @@ export function createSearch(deps: {
     /** An approved torrent by either info hash, in lower-case hex. */
     async byInfoHash(infoHash: string): Promise<ListedTorrent | undefined> {
       const id = await store.byInfoHash(infoHash)
-      return id === undefined ? undefined : (await torrents([id]))[0]
+      return id === undefined ? undefined : (await torrents.byIds([id]))[0]
     },
 
     /**
@@ -179,7 +178,7 @@ export function createSearch(deps: {
     const { ids, counted } = isPlain(criteria)
       ? await store.plainPage(criteria, page)
       : await search(member, (statements) => statements.page(criteria, page))
-    return { items: await torrents(ids), ...totalOf(counted) }
+    return { items: await torrents.byIds(ids), ...totalOf(counted) }
   }
 
   async function list(query: ListQuery, member: string): Promise<Listed> {
@@ -195,15 +194,15 @@ export function createSearch(deps: {
     const asked = { sort, order, offset: (page - 1) * limit, limit, allCategoryIds }
     if (tokens.length === 0) {
       const { ids, counted } = await store.plainPage(within, asked)
-      return { items: await torrents(ids), ...totalOf(counted) }
+      return { items: await torrents.byIds(ids), ...totalOf(counted) }
     }
     const { ids, counted, suggested } = await search(member, async (statements) => {
       const criteria = { ...within, ...(await wordCriteria(statements, orInitials(words, text), prefixes)) }
       const found = await statements.page(criteria, asked)
       return { ...found, suggested: found.counted === 0 ? await suggest(statements, within, tokens) : undefined }
     })
-    const listed = { items: await torrents(ids), ...totalOf(counted) }
-    return suggested === undefined ? listed : { ...listed, suggestions: await torrents(suggested) }
+    const listed = { items: await torrents.byIds(ids), ...totalOf(counted) }
+    return suggested === undefined ? listed : { ...listed, suggestions: await torrents.byIds(suggested) }
   }
 }
 

@@ -1,51 +1,69 @@
-import { type TorznabError, torznabError } from '@vault-and-tracker/torznab-xml'
-import type { AuthorizedCaller } from './answers.ts'
-import type { Callers, TorznabCaller } from './callers.ts'
-import type { CountedRequest, TorznabLimits } from './ladder.ts'
-import type { Refusal } from './outcome.ts'
+import { type Passkey, parsePasskey } from '@vault-and-tracker/bencode-tracker'
+import { type ApiLimits, type TorznabError, torznabError } from '@vault-and-tracker/torznab-xml'
+import type { Directory, PasskeyUser } from '../announce/directory.ts'
+import type { LimitedRequest, TorznabLimits } from './limits.ts'
 import type { TorznabSettings } from './settings.ts'
 
-/** A caller whose request was counted and may be answered, or a refusal. `caller` is whoever the key belongs to. */
-export type Authorization =
-  | ({ readonly authorized: true } & AuthorizedCaller)
-  | ({ readonly authorized: false; readonly caller: TorznabCaller | undefined } & Refusal)
+/** Why a request is not answered. */
+export type Refusal = {
+  readonly error: TorznabError
+  /** Present if a limit or a block refused the request. */
+  readonly by?: 'limit' | 'block'
+  readonly retryAfterSeconds?: number
+}
 
-/** Lets a request in. @throws what `isUnavailable` recognises when Postgres or Redis is unavailable */
-export type Authorize = (
-  apiKey: string,
-  request: Pick<CountedRequest, 'address' | 'kind'>,
-  settings: TorznabSettings,
-) => Promise<Authorization>
+export type TorznabCaller = PasskeyUser & { readonly passkey: Passkey }
 
-/**
- * Who may use the API: active users who are not blocked from it, within their limits, from an address that is not
- * blocked. The limits come first, so that the requests of suspended and blocked users are limited too. A banned account
- * is a wrong key, so that nobody learns whose key it was.
- */
-export function createAuthorize({ callers, limits }: { callers: Callers; limits: TorznabLimits }): Authorize {
-  return async (apiKey, { address, kind }, settings) => {
-    const caller = await callers.byKey(apiKey)
-    const refused = (error: TorznabError): Authorization => ({ authorized: false, caller, error })
-    const overLimit = (by: 'limit' | 'block', retryAfterSeconds: number): Authorization => {
-      const error = torznabError('requestLimitReached')
-      return { authorized: false, caller, error, by, retryAfterSeconds }
-    }
+/** A user whose request was counted and may be answered, and what they did in the window. */
+export type AuthorizedCaller = { readonly caller: TorznabCaller; readonly limits: ApiLimits }
 
-    if (caller === undefined || caller.state === 'banned') {
-      const wait = await limits.takeWrongKey(address)
-      return wait > 0 ? overLimit('limit', wait) : refused(torznabError('incorrectCredentials'))
-    }
-    const { windowSeconds, searchLimit, downloadLimit } = settings
-    const limit = kind === 'search' ? searchLimit : downloadLimit
-    const verdict = await limits.take({ userId: caller.id, address, kind, limit, windowSeconds })
-    if (!verdict.allowed) return overLimit(verdict.by, verdict.retryAfterSeconds)
-    if (caller.state === 'suspended') return refused(torznabError('accountSuspended'))
-    if (caller.apiBlocked) return refused(torznabError('notAuthorized'))
-    const { searches, downloads } = verdict.usage
-    return {
-      authorized: true,
-      caller,
-      limits: { apiCurrent: searches, apiMax: searchLimit, grabCurrent: downloads, grabMax: downloadLimit },
-    }
+/** An authorized caller, or a refusal with the user whom the key belongs to, if any. */
+type Authorization =
+  | (AuthorizedCaller & { readonly refusal: undefined })
+  | { readonly caller: TorznabCaller | undefined; readonly refusal: Refusal }
+
+export type Authorizer = ReturnType<typeof createAuthorizer>
+
+/** Decides whose requests are answered. */
+export function createAuthorizer({ directory, limits }: { directory: Directory; limits: TorznabLimits }) {
+  return {
+    /**
+     * Lets active users in who are not blocked from the API, within their limits, from an address that is not blocked. Limits
+     * are checked first, so that they also apply to suspended and blocked users. The key of a banned account counts as a
+     * wrong key, which does not reveal its owner.
+     *
+     * @throws what `isUnavailable` recognises when Postgres or Redis is unavailable
+     */
+    async authorize(
+      apiKey: string,
+      { address, kind }: Pick<LimitedRequest, 'address' | 'kind'>,
+      { windowSeconds, searchLimit, downloadLimit }: TorznabSettings,
+    ): Promise<Authorization> {
+      const passkey = parsePasskey(apiKey)
+      const user = passkey && (await directory.user(passkey))
+      const caller = user && { ...user, passkey }
+      if (caller === undefined || caller.state === 'banned') {
+        const wait = await limits.takeWrongKey(address)
+        return {
+          caller,
+          refusal: wait > 0 ? overLimit('limit', wait) : { error: torznabError('incorrectCredentials') },
+        }
+      }
+      const limit = kind === 'search' ? searchLimit : downloadLimit
+      const verdict = await limits.take({ userId: caller.id, address, kind, limit, windowSeconds })
+      if (!verdict.allowed) return { caller, refusal: overLimit(verdict.by, verdict.retryAfterSeconds) }
+      if (caller.state === 'suspended') return { caller, refusal: { error: torznabError('accountSuspended') } }
+      if (caller.apiBlocked) return { caller, refusal: { error: torznabError('notAuthorized') } }
+      const { searches, downloads } = verdict.usage
+      return {
+        caller,
+        refusal: undefined,
+        limits: { apiCurrent: searches, apiMax: searchLimit, grabCurrent: downloads, grabMax: downloadLimit },
+      }
+    },
   }
+}
+
+function overLimit(by: 'limit' | 'block', retryAfterSeconds: number): Refusal {
+  return { error: torznabError('requestLimitReached'), by, retryAfterSeconds }
 }

@@ -1,11 +1,11 @@
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { type AdminLog, actedBy } from '../admin-log/admin-log.ts'
 import { apiError } from '../errors.ts'
-import type { AddressBlocks } from './ladder.ts'
+import type { AddressBlocks } from './limits.ts'
 
 export type TorznabBlocks = ReturnType<typeof createTorznabBlocks>
 
-/** The blocks of addresses, as administrators see and lift them. */
+/** Blocked addresses for administrators. */
 export function createTorznabBlocks(deps: { blocks: AddressBlocks; adminLog: AdminLog; clock: Clock }) {
   const { blocks, adminLog, clock } = deps
   return {
@@ -14,9 +14,9 @@ export function createTorznabBlocks(deps: { blocks: AddressBlocks; adminLog: Adm
     count: () => blocks.count(),
 
     /**
-     * Ends a block. Blocks are in Redis, so the admin log is written right after, not in the same transaction.
+     * Ends a block. Blocks are in Redis, so the admin log is written afterwards, not in the same transaction.
      *
-     * @throws ApiError NOT_FOUND when the address is not blocked
+     * @throws ApiError NOT_FOUND if the address is not blocked
      */
     async lift(address: string, actorId: string): Promise<void> {
       if (!(await blocks.lift(address))) throw apiError('NOT_FOUND', 'This address is not blocked.')

@@ -1,20 +1,22 @@
 import { type Caps, capsCategories } from '@vault-and-tracker/torznab-xml'
 import type { Category } from '../categories/categories.ts'
 import { SUPPORTED_PARAMETERS } from '../search/supported-parameters.ts'
-import { FREELEECH } from './tags.ts'
 
-/** Items on a page: unless the request says otherwise, and at most. */
+/** The tag of torrents whose download is not charged to the caller. autobrr knows it by this name. */
+export const FREELEECH = 'freeleech'
+
+/** Items on a page. */
 export const PAGE_LIMITS = { default: 25, max: 100 } as const
 
-/** The indexer as documents name it. */
+/** The indexer as it appears in documents. */
 export type IndexerInfo = {
-  /** The base of all addresses, without a slash at its end. */
+  /** Without a slash at the end. */
   readonly publicUrl: string
   readonly title: string
   readonly registration: Caps['registration']
 }
 
-/** The content of the answer to `t=caps`. */
+/** The answer to `t=caps`. */
 export function capsOf(indexer: IndexerInfo, categories: readonly Category[]): Caps {
   return {
     server: { title: indexer.title, url: `${indexer.publicUrl}/` },

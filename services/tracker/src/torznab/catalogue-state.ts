@@ -4,19 +4,21 @@ import type { Multipliers } from '../announce/directory.ts'
 import type { Category } from '../categories/categories.ts'
 import type { Invalidation } from '../invalidation/invalidation.ts'
 
-/** What holds for the whole catalogue, and nearly every search needs. */
+/** The state of the whole catalogue that nearly every search needs. */
 export type CatalogueState = {
   readonly categories: readonly Category[]
-  /** With those that were deleted and have torrents still. */
+  /** Including deleted categories that still have torrents. */
   readonly categoryIds: readonly string[]
   readonly multipliers: Multipliers
 }
 
-/** The bound on how long a lost invalidation has consequences. */
+/** The bound on the effect of a lost invalidation. */
 const TTL_MS = 30_000
 const KEY = 'catalogue'
 
-/** The state of the catalogue, cached; forgotten on all replicas as soon as it changes. */
+export type CatalogueStates = ReturnType<typeof createCatalogueState>
+
+/** Caches the state of the catalogue; all replicas forget it as soon as it changes. */
 export function createCatalogueState(deps: {
   categories: () => Promise<readonly Category[]>
   categoryIds: () => Promise<readonly string[]>
@@ -41,13 +43,13 @@ export function createCatalogueState(deps: {
     serveStale: false,
   })
   return {
-    /** Fails as the loads do when nothing fresh is cached. */
+    /** Fails as the loads do if nothing fresh is cached. */
     current: async (): Promise<CatalogueState> => (await cache.get(KEY)) ?? load(),
-    /** Drops what a change made outdated. */
+    /** Drops the state if a change outdated it. */
     forget: (change: Invalidation): void => {
       if (change.kind === 'site-settings' || change.kind === 'categories') cache.forget(KEY)
     },
-    /** Loads the state again when it is next asked for: changes may have been missed. */
+    /** Loads the state again at its next use, because changes may have been missed. */
     revalidateAll: () => cache.revalidateAll(),
   }
 }

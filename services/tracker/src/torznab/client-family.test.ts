@@ -42,12 +42,11 @@ test.each([
   ['Sonarrish/1.0', 'other'],
   ['my-own-script 1.0', 'other'],
   ['', 'other'],
-  [undefined, 'other'],
-])('%j is of the family %s', (userAgent, family) => {
+])('%j belongs to the family %s', (userAgent, family) => {
   expect(clientFamily(userAgent)).toBe(family)
 })
 
-test('of a User-Agent only the beginning is read', () => {
+test('only the beginning of a User-Agent is read', () => {
   expect(clientFamily(`${' '.repeat(300)}Sonarr/4.0`)).toBe('other')
   expect(clientFamily(`Mozilla/5.0 ${'('.repeat(1_000_000)} Firefox`)).toBe('other')
 })

@@ -2,15 +2,15 @@ import { type FeedItem, type ItemAttributes, itemCategories } from '@vault-and-t
 import { bestOf, type Multipliers } from '../announce/directory.ts'
 import type { Category } from '../categories/categories.ts'
 import type { ListedTorrent } from '../search/listed-torrent.ts'
-import type { TorznabCaller } from './callers.ts'
-import { FREELEECH } from './tags.ts'
+import type { TorznabCaller } from './authorization.ts'
+import { FREELEECH } from './capabilities.ts'
 
-/** The Torznab id of what has no category. */
+/** The Torznab id of torrents without a category. */
 const OTHER = 8000
 
-/** What items are made with. */
+/** What items depend on besides their torrents. */
 export type ItemContext = {
-  readonly caller: TorznabCaller
+  readonly caller: Pick<TorznabCaller, 'passkey' | keyof Multipliers>
   readonly categories: readonly Category[]
   readonly multipliers: Multipliers
   /** Without a slash at its end. */
@@ -25,7 +25,7 @@ export function feedItems(torrents: readonly ListedTorrent[], context: ItemConte
     const known = idsOfSlugs.get(slug)
     if (known !== undefined) return known
     const category = categories.find((each) => each.slug === slug)
-    // A category may be renamed while a search is under way, and tools drop an item without any.
+    // A category may be renamed during a search, and tools drop items without a category.
     const ids = category === undefined ? [OTHER] : itemCategories(category.id, categories)
     idsOfSlugs.set(slug, ids)
     return ids
@@ -54,7 +54,7 @@ export function feedItems(torrents: readonly ListedTorrent[], context: ItemConte
   })
 }
 
-/** The attributes of a torrent beside those that every item has. */
+/** The attributes of a torrent, except those that every item has. */
 function attributesOf({ externalIds, release, uploader }: ListedTorrent): ItemAttributes {
   const { imdb, tmdb, tvdb } = externalIds
   const isSeries = release.seasonFrom !== null || release.airDate !== null
@@ -74,7 +74,7 @@ function attributesOf({ externalIds, release, uploader }: ListedTorrent): ItemAt
   }
 }
 
-/** The one number of a range; a pack of several has none. */
+/** The only number of a range; undefined for a pack of several. */
 function singleOf(from: number | null, to: number | null): number | undefined {
   return from === to ? (from ?? undefined) : undefined
 }

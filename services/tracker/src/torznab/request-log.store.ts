@@ -1,43 +1,41 @@
 import { sql, type Transaction } from 'kysely'
 import type { Db, Schema } from '../db/schema.ts'
-import type { AddressCount, LoggedRequest, RequestLogStore } from './request-log.ts'
-import type { Rollup, UserRow, UsersRow } from './statistics-rollup.ts'
-import { withUsers } from './statistics-users.ts'
+import type { AddressCount, HourCount, UserCount } from './request-counts.ts'
+import type { LoggedRequest, RequestLogStore } from './request-log.ts'
 
-/** How much the log has room for. */
+/** The most that the log stores. */
 export type LogBounds = { readonly requests: number; readonly bytes: number }
 
-/** What a request takes with its indexes, in addition to the text of its query. */
+/** The size of a request with its indexes, without the text of its query. */
 const REQUEST_BYTES = 430
-/** Deleted in one statement, which takes a tenth of a second. */
+/** The most requests deleted by one statement, which takes a tenth of a second. */
 const MAX_DELETED = 10_000
-/** Addresses of an hour that have a row of their own. */
+/** Addresses with a row of their own, per hour. */
 const MAX_ADDRESSES = 500
-/** Stands for all the others. */
+/** Stands for all other addresses. */
 const OTHERS = 'others'
 
 /**
- * The request log and its statistics in Postgres. Where several rows are written they are locked in the order of their
- * keys, against deadlocks with other processes.
+ * The request log and the counts of requests in Postgres. Rows are locked in the order of their keys, which rules out
+ * deadlocks with other processes.
  */
 export function createRequestLogStore(db: Db, bounds: LogBounds): RequestLogStore {
   return {
-    write: ({ id, requests, addresses, rollup }) =>
+    write: ({ id, requests, addresses, counts }) =>
       db.transaction().execute(async (trx) => {
-        const logged = await trx
+        const written = await trx
           .insertInto('torznab_batches')
           .values({ id })
           .onConflict((conflict) => conflict.doNothing())
           .executeTakeFirst()
-        if (logged.numInsertedOrUpdatedRows === 0n) return
+        if (written.numInsertedOrUpdatedRows === 0n) return
         if (requests.length > 0) {
           await insertRequests(trx, requests)
           await makeRoom(trx, requests, bounds)
         }
         if (addresses.length > 0) await addToAddresses(trx, addresses)
-        await addCounts(trx, rollup)
-        const numbers = await addToUsers(trx, rollup.users)
-        for (const userSet of rollup.userSets) await addToUserSet(trx, userSet, numbers)
+        await addHours(trx, counts.hours)
+        await addToUsers(trx, counts.users)
       }),
 
     prune: async ({ requestsBefore, batchesBefore }) => {
@@ -54,7 +52,7 @@ export function createRequestLogStore(db: Db, bounds: LogBounds): RequestLogStor
 
 type Size = { readonly requests: number; readonly bytes: number }
 
-/** Deletes the oldest requests that there is no room for, after some were inserted. */
+/** Deletes the oldest requests beyond the bounds after some were inserted. */
 async function makeRoom(
   trx: Transaction<Schema>,
   inserted: readonly LoggedRequest[],
@@ -72,13 +70,13 @@ async function makeRoom(
   }
 }
 
-/** How many requests there are too many, if each is of average size. */
+/** How many requests are beyond the bounds, assuming an average size. */
 function excessOf({ requests, bytes }: Size, bounds: LogBounds): number {
   const tooLarge = Math.ceil(((bytes - bounds.bytes) * requests) / Math.max(1, bytes))
   return Math.max(requests - bounds.requests, tooLarge)
 }
 
-/** Deletes the oldest requests, so many at most. @returns how many */
+/** Deletes up to `most` of the oldest requests. @returns how many */
 async function deleteOldest(trx: Transaction<Schema>, most: number, before: Date | null = null): Promise<number> {
   const { rows } = await sql<{ deleted: number }>`
     with oldest as (
@@ -92,7 +90,7 @@ async function deleteOldest(trx: Transaction<Schema>, most: number, before: Date
   return rows[0]?.deleted ?? 0
 }
 
-/** Counts the log anew, in case that somebody else deleted from it or inserted into it. */
+/** Measures the log again, in case rows were deleted or inserted by hand. */
 async function measureLog(db: Db): Promise<void> {
   await db.transaction().execute(async (trx) => {
     await trx.selectFrom('torznab_log_size').select('requests').forUpdate().execute()
@@ -105,7 +103,7 @@ async function measureLog(db: Db): Promise<void> {
   })
 }
 
-/** Adds to what addresses asked by hour. Other processes wait, so that the bound of addresses holds. */
+/** Adds to the counts of addresses. Other processes wait, which keeps the bound of addresses exact. */
 async function addToAddresses(trx: Transaction<Schema>, addresses: readonly AddressCount[]): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtext('torznab_addresses'))`.execute(trx)
   await sql`
@@ -142,77 +140,34 @@ async function insertRequests(trx: Transaction<Schema>, requests: readonly Logge
     )`.execute(trx)
 }
 
-/** Arrays of arrays would have to be of one length, so the buckets of each row come as text. */
-async function addCounts(trx: Transaction<Schema>, { counts }: Rollup): Promise<void> {
+async function addHours(trx: Transaction<Schema>, hours: readonly HourCount[]): Promise<void> {
   await sql`
-    insert into torznab_counts as c (span, kind, start, name, requests, errors, duration_ms, buckets)
-    select span, kind, start, name, requests, errors, duration_ms, buckets::integer[]
-    from unnest(
-      ${counts.map((c) => c.span)}::text[], ${counts.map((c) => c.kind)}::text[],
-      ${counts.map((c) => c.start)}::timestamptz[], ${counts.map((c) => c.name)}::text[],
-      ${counts.map((c) => c.requests)}::bigint[], ${counts.map((c) => c.errors)}::bigint[],
-      ${counts.map((c) => c.durationMs)}::double precision[], ${counts.map((c) => `{${c.buckets.join(',')}}`)}::text[]
-    ) as new (span, kind, start, name, requests, errors, duration_ms, buckets)
-    on conflict (span, kind, start, name) do update set
-      requests = c.requests + excluded.requests,
-      errors = c.errors + excluded.errors,
-      duration_ms = c.duration_ms + excluded.duration_ms,
-      buckets = array(
-        select coalesce(old, 0) + coalesce(new, 0)
-        from unnest(c.buckets, excluded.buckets) with ordinality as bucket (old, new, n) order by n
-      )`.execute(trx)
+    insert into torznab_hours as h (kind, hour, name, requests, errors, duration_ms)
+    select * from unnest(
+      ${hours.map((h) => h.kind)}::text[], ${hours.map((h) => h.hour)}::timestamptz[],
+      ${hours.map((h) => h.name)}::text[], ${hours.map((h) => h.requests)}::integer[],
+      ${hours.map((h) => h.errors)}::integer[], ${hours.map((h) => h.durationMs)}::double precision[]
+    )
+    on conflict (kind, hour, name) do update set
+      requests = h.requests + excluded.requests,
+      errors = h.errors + excluded.errors,
+      duration_ms = h.duration_ms + excluded.duration_ms`.execute(trx)
 }
 
-/** Adds to what users did, and returns the number of each. */
-async function addToUsers(trx: Transaction<Schema>, users: readonly UserRow[]): Promise<ReadonlyMap<string, number>> {
-  if (users.length === 0) return new Map()
-  const ids = users.map(({ userId }) => userId)
-  // Only for those who have no row: an upsert would use up a number for every row that conflicts.
+async function addToUsers(trx: Transaction<Schema>, users: readonly UserCount[]): Promise<void> {
   await sql`
-    insert into torznab_users (user_id, last_at)
-    select id, last_at
-    from unnest(${ids}::uuid[], ${users.map((u) => u.lastAt)}::timestamptz[]) as new (id, last_at)
-    where not exists (select from torznab_users where user_id = new.id)
-    order by id on conflict do nothing`.execute(trx)
-  await sql`select 1 from torznab_users where user_id = any(${ids}::uuid[]) order by user_id for update`.execute(trx)
-  const { rows } = await sql<{ user_id: string; number: number }>`
-    update torznab_users as u set
-      requests = u.requests + t.requests,
-      downloads = u.downloads + t.downloads,
-      errors = u.errors + t.errors,
-      violations = u.violations + t.violations,
-      last_at = greatest(u.last_at, t.last_at)
-    from unnest(
-      ${ids}::uuid[], ${users.map((u) => u.requests)}::bigint[], ${users.map((u) => u.downloads)}::bigint[],
-      ${users.map((u) => u.errors)}::bigint[], ${users.map((u) => u.violations)}::bigint[],
+    insert into torznab_users as u (user_id, requests, downloads, errors, violations, first_at, last_at)
+    select * from unnest(
+      ${users.map((u) => u.userId)}::uuid[], ${users.map((u) => u.requests)}::bigint[],
+      ${users.map((u) => u.downloads)}::bigint[], ${users.map((u) => u.errors)}::bigint[],
+      ${users.map((u) => u.violations)}::bigint[], ${users.map((u) => u.firstAt)}::timestamptz[],
       ${users.map((u) => u.lastAt)}::timestamptz[]
-    ) as t (id, requests, downloads, errors, violations, last_at)
-    where u.user_id = t.id
-    returning u.user_id, u.number`.execute(trx)
-  return new Map(rows.map((row) => [row.user_id, row.number]))
-}
-
-/** Adds users to the set of a span. Most batches only have users that are in it already, and then nothing is locked. */
-async function addToUserSet(
-  trx: Transaction<Schema>,
-  { span, start, userIds }: UsersRow,
-  numbers: ReadonlyMap<string, number>,
-): Promise<void> {
-  const added = [...userIds].flatMap((id) => numbers.get(id) ?? [])
-  const stored = trx.selectFrom('torznab_user_sets').select('users').where('span', '=', span).where('start', '=', start)
-  const found = await stored.executeTakeFirst()
-  if (found !== undefined && withUsers(found.users, added) === found.users) return
-  if (found === undefined)
-    await trx
-      .insertInto('torznab_user_sets')
-      .values({ span, start, users: Buffer.alloc(0) })
-      .onConflict((conflict) => conflict.doNothing())
-      .execute()
-  const { users } = await stored.forUpdate().executeTakeFirstOrThrow()
-  await trx
-    .updateTable('torznab_user_sets')
-    .set({ users: Buffer.from(withUsers(users, added)) })
-    .where('span', '=', span)
-    .where('start', '=', start)
-    .execute()
+    )
+    on conflict (user_id) do update set
+      requests = u.requests + excluded.requests,
+      downloads = u.downloads + excluded.downloads,
+      errors = u.errors + excluded.errors,
+      violations = u.violations + excluded.violations,
+      first_at = least(u.first_at, excluded.first_at),
+      last_at = greatest(u.last_at, excluded.last_at)`.execute(trx)
 }

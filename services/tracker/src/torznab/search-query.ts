@@ -5,26 +5,25 @@ import {
   type SearchQuery as TorznabSearch,
 } from '@vault-and-tracker/torznab-xml'
 import type { SearchQuery } from '../search/search.ts'
-import { FREELEECH } from './tags.ts'
+import { FREELEECH } from './capabilities.ts'
 
 const DAY_MS = 86_400_000
 /** Torznab ids. */
 const FILMS = 2000
 const SERIES = 5000
 
-/** What a search is made with. */
+/** What a search depends on besides its query. */
 export type SearchContext = {
   readonly categories: readonly SiteCategory[]
-  /** Whether no download of the caller is charged, whichever torrent it is. */
+  /** Whether the caller is charged for no download at all. */
   readonly isAllFree: boolean
   /** Milliseconds since the Unix epoch. */
   readonly now: number
 }
 
 /**
- * What a Torznab search asks of the catalogue; undefined when the answer is an empty feed whatever the catalogue holds:
- * the search has a parameter that is not supported (Torznab 1.1, "Service Changes"), only categories that the site does
- * not have, or tags that no torrent has.
+ * A Torznab search as a search of the catalogue; undefined if its feed is always empty: it has an unsupported parameter
+ * (Torznab 1.1, "Service Changes"), only unknown categories, or tags that no torrent has.
  */
 export function toSearchQuery(
   search: TorznabSearch,
@@ -56,7 +55,7 @@ export function toSearchQuery(
   }
 }
 
-/** Which torrents have the tags that are wanted and none of the others. `freeleech` is the only tag of this indexer. */
+/** The charge of torrents with the wanted tags and none of the unwanted ones. `freeleech` is the only tag. */
 function chargeWanted(tags: TagFilter | undefined, isAllFree: boolean): 'free' | 'charged' | 'any' | 'none' {
   if (tags === undefined) return 'any'
   const [isWanted, isUnwanted] = [tags.include.includes(FREELEECH), tags.exclude.includes(FREELEECH)]
@@ -65,7 +64,7 @@ function chargeWanted(tags: TagFilter | undefined, isAllFree: boolean): 'free' |
   return isWanted ? 'free' : isUnwanted ? 'charged' : 'any'
 }
 
-/** So many days before a time, but not before 1970: the range of `Date` is bounded, and no torrent is older. */
+/** So many days before a time, but not before 1970, because the range of `Date` is bounded. */
 function daysBefore(now: number, days: number): Date {
   return new Date(Math.max(0, now - days * DAY_MS))
 }

@@ -21,7 +21,7 @@ const presets = z.object({
 const endpoint = endpoints<{ torznabConfiguration: TorznabConfiguration }>()
 const admin = { tag: 'torznab', access: 'admin', limit: 'read' } as const
 
-/** What administrators set for the Torznab API. */
+/** The settings of the Torznab API. */
 export const torznabSettingsEndpoints = [
   endpoint({
     ...admin,

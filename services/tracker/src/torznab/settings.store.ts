@@ -4,7 +4,7 @@ import { recordAdminAction } from '../admin-log/admin-log-entries.store.ts'
 import type { Db, TorznabSettingsTable } from '../db/schema.ts'
 import type { TorznabSettings, TorznabSettingsStore } from './settings.ts'
 
-/** The settings of the Torznab API in Postgres: one row, which a migration inserts. */
+/** The settings of the Torznab API in Postgres: one row, inserted by a migration. */
 export function createTorznabSettingsStore(db: Db): TorznabSettingsStore {
   return {
     read: async () => toSettings(await db.selectFrom('torznab_settings').selectAll().executeTakeFirstOrThrow()),

@@ -3,24 +3,24 @@ import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { type ActedBy, actedBy } from '../admin-log/admin-log.ts'
 import type { Invalidation, PublishInvalidation } from '../invalidation/invalidation.ts'
 
-/** What administrators set for the Torznab API. */
+/** The settings of the Torznab API, which administrators change. */
 export type TorznabSettings = {
-  /** Whether the API answers at all; error 910 otherwise. */
+  /** If false, every request is refused with error 910. */
   readonly enabled: boolean
-  /** Whether requests are written to the request log. Statistics are kept either way. */
+  /** Whether requests are written to the request log. Statistics count them either way. */
   readonly logging: boolean
   /** The window of both limits. */
   readonly windowSeconds: number
-  /** Searches of a user in a window. */
+  /** Searches per user and window. */
   readonly searchLimit: number
-  /** Downloads of a user in a window. */
+  /** Downloads per user and window. */
   readonly downloadLimit: number
 }
 
-/** Settings to change; those left out stay as they are. */
+/** Settings to change. */
 export type TorznabSettingsChanges = { [Name in keyof TorznabSettings]?: TorznabSettings[Name] | undefined }
 
-/** What settings may be. The database holds the same bounds. */
+/** The bounds of settings. The database has the same constraints. */
 export const TORZNAB_BOUNDS = { windowSeconds: { min: 10, max: 3_600 }, limit: { min: 1, max: 10_000 } } as const
 
 export const PRESET_NAMES = ['strict', 'default', 'relaxed', 'generous'] as const
@@ -28,7 +28,7 @@ export type PresetName = (typeof PRESET_NAMES)[number]
 
 type Preset = { readonly title: string } & Pick<TorznabSettings, 'windowSeconds' | 'searchLimit' | 'downloadLimit'>
 
-/** Limits under a name. A new site has the default ones. */
+/** Named limits. A new site has the default preset. */
 export const PRESETS: Readonly<Record<PresetName, Preset>> = {
   strict: { title: 'Strict', windowSeconds: 60, searchLimit: 15, downloadLimit: 10 },
   default: { title: 'Default', windowSeconds: 60, searchLimit: 30, downloadLimit: 20 },
@@ -43,10 +43,9 @@ export type TorznabSettingsStore = {
   change(changes: TorznabSettingsChanges, by: ActedBy): Promise<TorznabSettings>
 }
 
-/** The use cases of the settings. `current` is what requests are answered by. */
 export type TorznabConfiguration = ReturnType<typeof createTorznabSettings>
 
-/** The bound on how long a lost invalidation has consequences. */
+/** The bound on the effect of a lost invalidation. */
 const TTL_MS = 30_000
 
 /**
@@ -71,13 +70,13 @@ export function createTorznabSettings(deps: {
   })
 
   return {
-    /** The settings as they are stored. */
+    /** The stored settings. */
     read: () => store.read(),
 
     /**
-     * The settings to answer a request by: cached, and forgotten on all replicas as soon as they are changed.
+     * The settings that apply to a request: cached, and forgotten by all replicas as soon as they change.
      *
-     * @throws what `isUnavailable` recognises when nothing is cached and Postgres is unavailable
+     * @throws what `isUnavailable` recognises if nothing is cached and Postgres is unavailable
      */
     async current(): Promise<TorznabSettings> {
       return (await cache.get('settings')) ?? store.read()
@@ -91,12 +90,12 @@ export function createTorznabSettings(deps: {
       return settings
     },
 
-    /** Drops what a change made outdated. */
+    /** Drops the cached settings if a change outdated them. */
     forget(change: Invalidation): void {
       if (change.kind === 'torznab-settings') cache.forget('settings')
     },
 
-    /** Loads the settings again when they are next used: changes may have been missed. */
+    /** Loads the settings again at their next use, because changes may have been missed. */
     revalidateAll: () => cache.revalidateAll(),
   }
 }

@@ -1,15 +1,17 @@
 import { z } from 'zod'
 import { isTimeRange, noTimeRange, time, timeRange } from '../http/fields.ts'
 import { endpoints } from '../surface.ts'
-import { RANGES, type Statistics, type TorznabStatistics, type Totals } from './statistics.ts'
-import { SPANS } from './statistics-spans.ts'
+import { RANGES, STEPS, type Statistics, type TorznabStatistics } from './statistics.ts'
 
 const milliseconds = z.number().nullable().meta({ description: 'milliseconds; null without a request' })
-const p95 = z.number().nullable().meta({ description: 'milliseconds, at most 5 % off; null without a request' })
+const p95 = z.number().nullable().meta({ description: 'milliseconds, at most 20 % off; null without a request' })
 const summary = { requests: z.int(), errors: z.int(), averageMs: milliseconds }
 const totals = {
   ...summary,
-  uniqueUsers: z.int().meta({ description: 'users with a valid key, counted exactly' }),
+  uniqueUsers: z.int().meta({
+    description:
+      'users whose first request came before the end and whose newest came after the start; exact if the range ends now',
+  }),
   p95Ms: p95,
 }
 const range = { from: time, to: time }
@@ -24,10 +26,10 @@ const statistics = z
       .meta({ description: 'as long a time before; null where nothing was counted before' }),
     requestsEver: z.int(),
     requestsLast24Hours: z.int().meta({ description: 'in the current hour and the 23 before' }),
-    functions: z.array(z.object({ function: z.string(), ...summary, p95Ms: p95 })),
+    functions: z.array(z.object({ function: z.string(), ...summary })),
     clients: z.array(z.object({ client: z.string(), ...summary })),
     series: z.object({
-      step: z.enum(SPANS).meta({ description: 'hour up to 31 days, day up to a year, month beyond' }),
+      step: z.enum(STEPS).meta({ description: 'hour up to 31 days, day up to a year, month beyond' }),
       items: z.array(z.object({ start: time, ...summary, p95Ms: p95 })),
     }),
   })
@@ -56,25 +58,15 @@ export const torznabStatisticsEndpoints = [
   }),
 ]
 
-function present(found: Statistics): z.input<typeof statistics> {
-  const { before, series } = found
+function present({ from, to, totals, before, functions, clients, series, ...counts }: Statistics) {
   return {
-    ...presentRange(found),
-    totals: presentTotals(found.totals),
-    before: before && { ...presentRange(before), ...presentTotals(before) },
-    requestsEver: found.requestsEver,
-    requestsLast24Hours: found.requestsLast24Hours,
-    functions: found.functions.map((row) => ({ ...row, averageMs: round(row.averageMs), p95Ms: round(row.p95Ms) })),
-    clients: found.clients.map((row) => ({ ...row, averageMs: round(row.averageMs) })),
-    series: {
-      step: series.step,
-      items: series.items.map((item) => ({
-        ...item,
-        start: item.start.toISOString(),
-        averageMs: round(item.averageMs),
-        p95Ms: round(item.p95Ms),
-      })),
-    },
+    ...counts,
+    ...presentRange({ from, to }),
+    totals: rounded(totals),
+    before: before && { ...rounded(before), ...presentRange(before) },
+    functions: functions.map(rounded),
+    clients: clients.map(rounded),
+    series: { ...series, items: series.items.map((item) => ({ ...rounded(item), start: item.start.toISOString() })) },
   }
 }
 
@@ -82,11 +74,12 @@ function presentRange({ from, to }: { from: Date; to: Date }) {
   return { from: from.toISOString(), to: to.toISOString() }
 }
 
-function presentTotals({ requests, errors, uniqueUsers, averageMs, p95Ms }: Totals) {
-  return { requests, errors, uniqueUsers, averageMs: round(averageMs), p95Ms: round(p95Ms) }
+/** Times in hundredths of a millisecond. */
+function rounded<Row extends { readonly averageMs: number | null; readonly p95Ms?: number | null }>(row: Row) {
+  const { averageMs, p95Ms } = row
+  return { ...row, averageMs: round(averageMs), ...(p95Ms !== undefined && { p95Ms: round(p95Ms) }) }
 }
 
-/** To hundredths of a millisecond. */
 function round(milliseconds: number | null): number | null {
   return milliseconds === null ? null : Math.round(milliseconds * 100) / 100
 }

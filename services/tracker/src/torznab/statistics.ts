@@ -1,75 +1,42 @@
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { apiError } from '../errors.ts'
-import { type Histogram, percentile } from './statistics-histogram.ts'
-import type { CountKind } from './statistics-rollup.ts'
-import { endOf, nextStart, type Segment, type Span, segmentsOf, startOf } from './statistics-spans.ts'
-import { countUsers, type UserSet } from './statistics-users.ts'
+import { type HourCount, percentile95 } from './request-counts.ts'
 
-/** The hours of a range: up to the end of the current hour. */
+/** The hours of a range that ends with the current hour. */
 const RANGE_HOURS = { '24h': 24, '7d': 7 * 24, '30d': 30 * 24 } as const
 export const RANGES = ['24h', '7d', '30d', 'all'] as const
-export type RangeName = (typeof RANGES)[number]
+
+/** A named range, or one of its own. */
+export type AskedRange = {
+  readonly range?: (typeof RANGES)[number] | undefined
+  readonly from?: Date | undefined
+  readonly to?: Date | undefined
+}
 
 /** A range of whole hours. */
-type Range = { readonly from: Date; readonly to: Date }
+export type HourRange = { readonly from: Date; readonly to: Date }
 
-/** What a query is about: the range that was asked for, the time before it, everything, and the last 24 hours. */
-export type Period = 'range' | 'before' | 'always' | 'lastDay'
-export type PeriodSegment = Segment & { readonly period: Period }
+export const STEPS = ['hour', 'day', 'month'] as const
+export type Step = (typeof STEPS)[number]
 
-export type Counted = { readonly requests: number; readonly errors: number; readonly durationMs: number }
+/** Sums of hourly counts. */
+export type CountRow = Pick<HourCount, 'kind' | 'name' | 'requests' | 'errors' | 'durationMs'> & {
+  /** The start of the step in UTC, for counts by step. */
+  readonly start: Date | null
+}
 
-/** With the response times, for percentiles. */
-type Timed = Counted & { readonly histogram: Histogram }
-
-/** Sums of a period: of all requests, of a function, or of a family of applications. */
-type CountedPart = Timed & { readonly period: Period; readonly kind: CountKind; readonly name: string }
-
-/** What was counted in a span. */
-export type CountedSpan = Timed & { readonly start: Date }
-
-/** Where counts are kept. All methods throw what `isUnavailable` recognises when Postgres is unavailable. */
+/** The hourly counts. All methods throw what `isUnavailable` recognises when Postgres is unavailable. */
 export type StatisticsStore = {
-  /** The start of the first hour with a request; undefined when there was none. */
+  /** Undefined before the first request. */
   firstHour(): Promise<Date | undefined>
-  /** All kinds for the range, all requests for the other periods; histograms for what has percentiles. */
-  counts(segments: readonly PeriodSegment[]): Promise<readonly CountedPart[]>
-  userSets(segments: readonly PeriodSegment[]): Promise<readonly { period: Period; users: UserSet }[]>
-  /** Counts of these segments by the span that they are in; spans without a request are left out. */
-  series(span: Span, segments: readonly Segment[]): Promise<readonly CountedSpan[]>
-}
-
-export type Totals = {
-  readonly requests: number
-  readonly errors: number
-  /** Users with a valid key, counted exactly. */
-  readonly uniqueUsers: number
-  /** Milliseconds; null without a request. */
-  readonly averageMs: number | null
-  /** Milliseconds, at most 5 % off; null without a request. */
-  readonly p95Ms: number | null
-}
-
-type TimedSummary = Omit<Totals, 'uniqueUsers'>
-type Summary = Omit<TimedSummary, 'p95Ms'>
-
-export type Statistics = Range & {
-  readonly totals: Totals
-  /** The same for as long a time before; null where nothing was counted before. */
-  readonly before: (Range & Totals) | null
-  /** Since counting began, and in the current hour and the 23 before. */
-  readonly requestsEver: number
-  readonly requestsLast24Hours: number
-  readonly functions: readonly (TimedSummary & { readonly function: string })[]
-  readonly clients: readonly (Summary & { readonly client: string })[]
-  /**
-   * By hour up to 31 days, by day up to a year, by month beyond. Of the first and the last what is in the range, so that
-   * they add up to the totals.
-   */
-  readonly series: { readonly step: Span; readonly items: readonly (TimedSummary & { readonly start: Date })[] }
+  /** Sums by kind and name, and by step if one is given; steps without a request are left out. */
+  counts(kinds: readonly HourCount['kind'][], range: HourRange, step?: Step): Promise<readonly CountRow[]>
+  /** Users whose first request came before the end of the range, and whose newest did not come before its start. */
+  users(range: HourRange): Promise<number>
 }
 
 export type TorznabStatistics = ReturnType<typeof createTorznabStatistics>
+export type Statistics = Awaited<ReturnType<TorznabStatistics['read']>>
 
 const OLDEST = Date.UTC(2000, 0)
 const NEWEST = Date.UTC(2100, 0)
@@ -77,72 +44,67 @@ const HOUR_MS = 3_600_000
 const MAX_HOURLY_MS = 31 * 24 * HOUR_MS
 const MAX_DAILY_MS = 366 * 24 * HOUR_MS
 
-/** Statistics of the requests to the Torznab API, of any range of whole hours. */
+/** Statistics of the requests to the Torznab API in any range of whole hours. */
 export function createTorznabStatistics({ store, clock }: { store: StatisticsStore; clock: Clock }) {
-  /** @throws ApiError BAD_REQUEST when `from` is not before `to`, after both were bounded */
-  function rangeOf({ range = '24h', from, to }: AskedRange, first: Date, end: Date): Range {
-    if (from === undefined && to === undefined)
-      return { from: range === 'all' ? first : back(end, RANGE_HOURS[range] * HOUR_MS), to: end }
-    const asked = {
-      from: from === undefined ? first : startOf('hour', bounded(from)),
-      to: to === undefined ? end : endOf('hour', bounded(to)),
-    }
-    if (asked.from.getTime() >= asked.to.getTime())
-      throw apiError('BAD_REQUEST', 'from: must be before to; no request is older than 2000 or newer than 2100.')
-    return asked
-  }
+  const totalsOf = async (range: HourRange, counts: readonly CountRow[]) => ({
+    ...timedSummaryOf(counts),
+    uniqueUsers: await store.users(range),
+  })
+  const requestsIn = async (range: HourRange) => summaryOf(await store.counts(['function'], range)).requests
 
   return {
     /**
-     * @param asked a named range, 24 h by default, or `from` and `to`, which are widened to whole hours
-     * @throws ApiError BAD_REQUEST when `from` is not before `to`
+     * @param asked the last 24 hours by default; `from` and `to` are widened to whole hours
+     * @throws ApiError BAD_REQUEST if `from` is not before `to` once both are bounded
      */
-    async read(asked: AskedRange): Promise<Statistics> {
-      const end = nextStart('hour', new Date(clock.now()))
-      const first = (await store.firstHour()) ?? startOf('hour', new Date(clock.now()))
+    async read(asked: AskedRange) {
+      const now = new Date(clock.now())
+      const end = startOf('hour', now, 1)
+      const first = (await store.firstHour()) ?? startOf('hour', now)
       const range = rangeOf(asked, first, end)
       const length = range.to.getTime() - range.from.getTime()
       const before = range.from.getTime() > first.getTime() ? { from: back(range.from, length), to: range.from } : null
-      const compared = [...inPeriod('range', range), ...(before === null ? [] : inPeriod('before', before))]
-      const ever = inPeriod('always', { from: first, to: end })
-      const lastDay = inPeriod('lastDay', { from: back(end, 24 * HOUR_MS), to: end })
       const step = length <= MAX_HOURLY_MS ? 'hour' : length <= MAX_DAILY_MS ? 'day' : 'month'
-      const [counts, userSets, series] = await Promise.all([
-        store.counts([...compared, ...ever, ...lastDay]),
-        store.userSets(compared),
-        store.series(step, segmentsOf(range.from, range.to, step)),
+      const [functions, times, clients, countsBefore, requestsEver, requestsLast24Hours] = await Promise.all([
+        store.counts(['function'], range, step),
+        store.counts(['time'], range, step),
+        store.counts(['client'], range),
+        before && store.counts(['function', 'time'], before),
+        requestsIn({ from: first, to: end }),
+        requestsIn({ from: back(end, 24 * HOUR_MS), to: end }),
       ])
-      const partsOf = (period: Period, kind: CountKind) =>
-        counts.filter((row) => row.period === period && row.kind === kind)
-      const totalsOf = (period: Period): Totals => {
-        const [all = NOTHING] = partsOf(period, 'all')
-        const uniqueUsers = countUsers(userSets.filter((row) => row.period === period).map(({ users }) => users))
-        return { ...timedSummary(all), uniqueUsers }
-      }
+      const counts = [...functions, ...times]
+      const byFunction = grouped(functions, ({ name }) => name)
       return {
         ...range,
-        totals: totalsOf('range'),
-        before: before && { ...before, ...totalsOf('before') },
-        requestsEver: totalsOf('always').requests,
-        requestsLast24Hours: totalsOf('lastDay').requests,
-        functions: busiestFirst(partsOf('range', 'function')).map((row) => ({
-          function: row.name,
-          ...timedSummary(row),
-        })),
-        clients: busiestFirst(partsOf('range', 'client')).map((row) => ({ client: row.name, ...summary(row) })),
-        series: { step, items: filled(step, range, series) },
+        totals: await totalsOf(range, counts),
+        /** The same range earlier; null if nothing was counted then. */
+        before: before && countsBefore && { ...before, ...(await totalsOf(before, countsBefore)) },
+        requestsEver,
+        /** In the current hour and the 23 hours before. */
+        requestsLast24Hours,
+        functions: busiestFirst([...byFunction].map(([name, rows]) => ({ function: name, ...summaryOf(rows) }))),
+        clients: busiestFirst(clients.map((row) => ({ client: row.name, ...summaryOf([row]) }))),
+        /** The first and the last step have only what is in the range, so that the steps add up to the totals. */
+        series: { step, items: filled(step, range, counts) } as const,
       }
     },
   }
 }
 
-export type AskedRange = {
-  readonly range?: RangeName | undefined
-  readonly from?: Date | undefined
-  readonly to?: Date | undefined
+function rangeOf({ range = '24h', from, to }: AskedRange, first: Date, end: Date): HourRange {
+  if (from === undefined && to === undefined)
+    return { from: range === 'all' ? first : back(end, RANGE_HOURS[range] * HOUR_MS), to: end }
+  const asked = {
+    from: from === undefined ? first : startOf('hour', bounded(from)),
+    to: to === undefined ? end : startOf('hour', back(bounded(to), 1), 1),
+  }
+  if (asked.from.getTime() >= asked.to.getTime())
+    throw apiError('BAD_REQUEST', 'from: must be before to; no request is older than 2000 or newer than 2100.')
+  return asked
 }
 
-/** The nearest time that a request can have, so that the number of spans is bounded. */
+/** The nearest time that a request can have, which bounds the number of steps. */
 function bounded(time: Date): Date {
   return new Date(Math.min(Math.max(time.getTime(), OLDEST), NEWEST))
 }
@@ -151,30 +113,57 @@ function back(time: Date, milliseconds: number): Date {
   return new Date(time.getTime() - milliseconds)
 }
 
-function inPeriod(period: Period, { from, to }: Range): readonly PeriodSegment[] {
-  return segmentsOf(from, to).map((segment) => ({ ...segment, period }))
+/** The start of the hour, day or month in UTC that contains a time, or of the one so many steps later. */
+function startOf(step: Step, time: Date, later = 0): Date {
+  const [year, month, day] = [time.getUTCFullYear(), time.getUTCMonth(), time.getUTCDate()]
+  switch (step) {
+    case 'hour':
+      return new Date(Date.UTC(year, month, day, time.getUTCHours() + later))
+    case 'day':
+      return new Date(Date.UTC(year, month, day + later))
+    case 'month':
+      return new Date(Date.UTC(year, month + later))
+  }
 }
 
-const NOTHING = { requests: 0, errors: 0, durationMs: 0, histogram: [] }
-
-function summary({ requests, errors, durationMs }: Counted): Summary {
+/** Sums of rows by function or application. */
+function summaryOf(rows: readonly CountRow[]) {
+  let [requests, errors, durationMs] = [0, 0, 0]
+  for (const row of rows) {
+    requests += row.requests
+    errors += row.errors
+    durationMs += row.durationMs
+  }
   return { requests, errors, averageMs: requests === 0 ? null : durationMs / requests }
 }
 
-function timedSummary(row: Timed): TimedSummary {
-  return { ...summary(row), p95Ms: percentile(row.histogram, 0.95) }
+/** Sums of rows by function and by response time. */
+function timedSummaryOf(rows: readonly CountRow[]) {
+  const times = new Map<number, number>()
+  for (const { kind, name, requests } of rows)
+    if (kind === 'time') times.set(Number(name), (times.get(Number(name)) ?? 0) + requests)
+  return { ...summaryOf(rows.filter(({ kind }) => kind === 'function')), p95Ms: percentile95(times) }
 }
 
-function busiestFirst<Row extends Counted>(rows: readonly Row[]): readonly Row[] {
+function grouped<Key>(rows: readonly CountRow[], keyOf: (row: CountRow) => Key): ReadonlyMap<Key, readonly CountRow[]> {
+  const groups = new Map<Key, CountRow[]>()
+  for (const row of rows) {
+    const group = groups.get(keyOf(row))
+    if (group === undefined) groups.set(keyOf(row), [row])
+    else group.push(row)
+  }
+  return groups
+}
+
+function busiestFirst<Row extends { readonly requests: number }>(rows: readonly Row[]): readonly Row[] {
   return rows.toSorted((a, b) => b.requests - a.requests)
 }
 
-/** One item for each span of a range, also for those without a request. */
-function filled(step: Span, range: Range, rows: readonly CountedSpan[]) {
-  const byStart = new Map(rows.map((row) => [row.start.getTime(), row]))
-  const items: (TimedSummary & { start: Date })[] = []
-  for (let start = startOf(step, range.from); start.getTime() < range.to.getTime(); start = nextStart(step, start)) {
-    items.push({ start, ...timedSummary(byStart.get(start.getTime()) ?? NOTHING) })
-  }
+/** One item for each step of a range, including steps without a request. */
+function filled(step: Step, range: HourRange, rows: readonly CountRow[]) {
+  const byStart = grouped(rows, ({ start }) => start?.getTime())
+  const items = []
+  for (let start = startOf(step, range.from); start.getTime() < range.to.getTime(); start = startOf(step, start, 1))
+    items.push({ start, ...timedSummaryOf(byStart.get(start.getTime()) ?? []) })
   return items
 }

@@ -12,7 +12,7 @@ import {
 } from '../http/fields.ts'
 import { endpoints } from '../surface.ts'
 import type { TorznabBlocks } from './blocks.ts'
-import type { ListedRequest, RequestLists, UserUsage } from './request-log-lists.ts'
+import type { RequestLists } from './request-lists.ts'
 
 const request = z
   .object({
@@ -87,16 +87,14 @@ export const torznabAdminEndpoints = [
       .refine(isTimeRange, noTimeRange),
     answer: pageOf(request),
     handle: async ({ query }, { torznabLists }) => {
-      const { items, ...total } = await torznabLists.requests({
-        page: query.page,
-        limit: query.limit,
-        user: query.user,
-        function: query.function,
-        error: query.error,
-        from: query.from,
-        to: query.to,
-      })
-      return { items: items.map(presentRequest), page: query.page, limit: query.limit, ...total }
+      const { user, function: name, error, from, to, page, limit } = query
+      const found = await torznabLists.requests({ user, function: name, error, from, to, page, limit })
+      const items = found.items.map((each) => ({
+        ...each,
+        at: each.at.toISOString(),
+        durationMs: Math.round(each.durationMs * 100) / 100,
+      }))
+      return { ...found, items, page, limit }
     },
   }),
   endpoint({
@@ -107,8 +105,8 @@ export const torznabAdminEndpoints = [
     query: pageQuery,
     answer: pageOf(address),
     handle: async ({ query: { page, limit } }, { torznabLists }) => {
-      const { items, ...total } = await torznabLists.addresses({ page, limit })
-      return { items: items.map((each) => ({ ...each, hour: each.hour.toISOString() })), page, limit, ...total }
+      const found = await torznabLists.addresses({ page, limit })
+      return { ...found, items: found.items.map((each) => ({ ...each, hour: each.hour.toISOString() })), page, limit }
     },
   }),
   endpoint({
@@ -122,8 +120,9 @@ export const torznabAdminEndpoints = [
     }),
     answer: pageOf(usage),
     handle: async ({ query: { page, limit, search, blocked } }, { torznabLists }) => {
-      const { items, ...total } = await torznabLists.users({ page, limit, search, blocked })
-      return { items: items.map(presentUsage), page, limit, ...total }
+      const found = await torznabLists.users({ page, limit, search, blocked })
+      const items = found.items.map(({ lastAt, ...each }) => ({ ...each, lastRequest: lastAt?.toISOString() ?? null }))
+      return { ...found, items, page, limit }
     },
   }),
   endpoint({
@@ -150,12 +149,3 @@ export const torznabAdminEndpoints = [
     handle: ({ params, caller }, { torznabBlocks }) => torznabBlocks.lift(params.address, caller.session.account.id),
   }),
 ]
-
-function presentRequest(request: ListedRequest) {
-  const { at, durationMs, ...rest } = request
-  return { ...rest, at: at.toISOString(), durationMs: Math.round(durationMs * 100) / 100 }
-}
-
-function presentUsage({ lastAt, ...rest }: UserUsage) {
-  return { ...rest, lastRequest: lastAt?.toISOString() ?? null }
-}

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { addressKey } from '@vault-and-tracker/service-kit/http/client-address'
+import { addressKey, clientAddress, type TrustedProxies } from '@vault-and-tracker/service-kit/http/client-address'
 import { allowReading, isKnown, isReading } from '@vault-and-tracker/service-kit/http/conditional-get'
 import {
   contentType,
@@ -17,39 +17,30 @@ import {
 import { create } from 'content-disposition'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import { asciiFileName, safeFileName } from '../torrents/file-name.ts'
-import type { Outcome } from './outcome.ts'
-import type { Answer, Asked, OnAnswered, Torznab } from './torznab.ts'
+import type { Outcome } from './answers.ts'
+import type { RequestLog } from './request-log.ts'
+import type { Answer, Asked, Torznab } from './torznab.ts'
 
 export type TorznabRouteOptions = {
   readonly torznab: Torznab
-  readonly onAnswered: OnAnswered
-  /** The address a request came from, as text. */
-  readonly addressOf: (request: Request) => string
-  /** With `200`, refusals of functions have that status, but for those by a limit. */
+  readonly log: RequestLog
+  readonly proxies: TrustedProxies
+  /** With `200`, refusals of functions have that status, except refusals by a limit. */
   readonly errorStatus: 'http' | '200'
 }
 
-/**
- * The Torznab API, at all addresses that tools make of the one they are given: cross-seed wants a path that ends in
- * `/api`, FlexGet and others add it.
- */
+/** The Torznab API at each address that tools derive from its URL: cross-seed requires a path ending in `/api`, others add it. */
 export function torznabRoutes(options: TorznabRouteOptions): Router {
   const { torznab } = options
   const router = Router({ caseSensitive: true, strict: true })
   const functions = ['/api/torznab', '/api/torznab/', '/api/torznab/api']
-  router.all(
-    functions,
-    handlerOf(options, (asked) => torznab.answer(asked), options.errorStatus),
-  )
-  router.all(
-    '/api/torznab/download',
-    handlerOf(options, (asked) => torznab.download(asked), 'http'),
-  )
+  router.all(functions, handlerOf(options, torznab.answer, options.errorStatus))
+  router.all('/api/torznab/download', handlerOf(options, torznab.download, 'http'))
   return router
 }
 
 function handlerOf(
-  { addressOf, onAnswered }: TorznabRouteOptions,
+  { proxies, log }: TorznabRouteOptions,
   answerTo: (asked: Asked) => Promise<Answer>,
   errorStatus: 'http' | '200',
 ): RequestHandler {
@@ -60,15 +51,12 @@ function handlerOf(
       return
     }
     const started = performance.now()
-    const asked = { rawQuery: rawQueryOf(request.url), address: addressOf(request) }
+    const asked = { rawQuery: rawQueryOf(request.url), address: clientAddress(request, proxies) }
     const answer = await answerTo(asked)
     send(request, response, answer, errorStatus)
-    const { outcome } = answer
-    onAnswered({
-      function: answer.function,
-      userId: answer.userId,
-      infoHash: answer.infoHash,
-      authorized: answer.authorized,
+    const { outcome, userId, infoHash, authorized, logged } = answer
+    log.record({
+      ...{ function: answer.function, userId, infoHash, authorized, logged },
       address: addressKey(asked.address),
       rawQuery: asked.rawQuery,
       results: resultsOf(outcome),
@@ -99,7 +87,7 @@ function send(request: Request, response: Response, { format, outcome }: Answer,
     case 'refusal': {
       const { error, retryAfterSeconds } = outcome
       if (retryAfterSeconds !== undefined) response.setHeader('Retry-After', String(retryAfterSeconds))
-      // A limit and an outage are for HTTP to tell: tools wait because of the status.
+      // Tools wait only if the status reports a limit or an outage.
       const isRefused = error.status < 500 && error.status !== 429
       sendError(response, isRefused && errorStatus === '200' ? { ...error, status: 200 } : error, format)
       break
@@ -120,7 +108,7 @@ function sendFeed(request: Request, response: Response, { items, ...feed }: Feed
   sendBytes(response, contentType(format, 'feed'), Buffer.concat([Buffer.from(before), written, Buffer.from(after)]))
 }
 
-/** The tag of a feed, to be called weak: what the user did so far is in it too, and changes with every request. */
+/** The tag of a feed; weak, because the feed also contains the user's request counts, which always change. */
 function etagOf({ limits: _limits, ...feed }: Omit<Feed, 'items'>, format: Format, items: Uint8Array): string {
   return `"${createHash('sha256')
     .update(JSON.stringify([format, feed]))

@@ -10,55 +10,54 @@ import {
 } from '@vault-and-tracker/torznab-xml'
 import { type ErrorCode, isApiError } from '../errors.ts'
 import { SUPPORTED_PARAMETERS } from '../search/supported-parameters.ts'
-import type { Answers, AuthorizedCaller } from './answers.ts'
-import type { Authorize } from './authorization.ts'
+import type { Answers, Outcome } from './answers.ts'
+import type { AuthorizedCaller, Authorizer, Refusal } from './authorization.ts'
 import { PAGE_LIMITS } from './capabilities.ts'
-import { type Outcome, type Refusal, refusal } from './outcome.ts'
-import type { TorznabSettings } from './settings.ts'
+import type { TorznabConfiguration, TorznabSettings } from './settings.ts'
 
 /** A request as it arrived. */
 export type Asked = {
   /** The query string, without its question mark. */
   readonly rawQuery: string
-  /** Where it came from, IPv4 or IPv6 as text. */
+  /** IPv4 or IPv6 as text. */
   readonly address: string
 }
 
-/** An outcome, with what is known of the request. */
-export type Answer = {
-  readonly format: Format
-  /** Undefined where the request names none that there is. */
-  readonly function: TorznabFunction | 'download' | undefined
+type Answered = {
   readonly userId: string | undefined
-  /** Of the one torrent that was asked for, where there is one: 40 lower-case hex digits. */
+  /** Of the requested torrent, if it exists: 40 lower-case hex digits. */
   readonly infoHash?: string | undefined
-  /** Whether the request had a valid key and was within the limits, whatever it was answered with. */
+  /** Whether the request had a valid key and was within the limits, whatever the outcome. */
   readonly authorized: boolean
   readonly outcome: Outcome
 }
 
-/** A request that was answered, for the request log and the statistics. */
-export type AnsweredRequest = Pick<Answer, 'function' | 'userId' | 'authorized' | 'infoHash'> & {
-  /** Where it came from: an IPv4 address, or the /64 of an IPv6 address. */
+export type Answer = Answered & {
+  readonly format: Format
+  /** Undefined if the request names no existing function. */
+  readonly function: TorznabFunction | 'download' | undefined
+  /** Whether logging is on. */
+  readonly logged: boolean
+}
+
+/** An answered request, for the request log and the statistics. */
+export type AnsweredRequest = Omit<Answer, 'format' | 'outcome'> & {
+  /** An IPv4 address, or the /64 of an IPv6 address. */
   readonly address: string
   /** As it arrived, with the key. */
   readonly rawQuery: string
-  /** How many items were returned; 1 for a download. */
+  /** The number of returned items; 1 for a download. */
   readonly results: number
   readonly durationMs: number
   /** The Torznab error code; undefined for a success. */
   readonly error: number | undefined
-  /** Whether a limit or the block of the address refused it; undefined where neither did. */
+  /** Undefined unless a limit or the block of the address refused it. */
   readonly refusedBy?: 'limit' | 'block' | undefined
   readonly userAgent: string
 }
 
-/** Called after every request that was answered, caps included. Returns at once and never throws. */
-export type OnAnswered = (request: AnsweredRequest) => void
-
 export type Torznab = ReturnType<typeof createTorznab>
 
-/** When to ask again while Postgres or Redis is unavailable. */
 const UNAVAILABLE_RETRY_SECONDS = 5
 
 const UNAVAILABLE: Refusal = {
@@ -67,74 +66,77 @@ const UNAVAILABLE: Refusal = {
 }
 
 /**
- * The Torznab API (Torznab 1.3, Newznab Web API). It answers whatever happens: when Postgres or Redis is unavailable, with
- * error 900 and status 503.
+ * The Torznab API (Torznab 1.3, Newznab Web API). It always answers: when Postgres or Redis is unavailable, with error 900
+ * and status 503.
  */
 export function createTorznab(deps: {
-  settings: () => Promise<TorznabSettings>
-  authorize: Authorize
+  settings: Pick<TorznabConfiguration, 'current'>
+  authorizer: Authorizer
   answers: Answers
-  /** Gets every error that is a fault of ours. */
+  /** Called with every unexpected error. */
   onError: (error: unknown) => void
 }) {
-  const { authorize, answers } = deps
+  const { authorizer, answers } = deps
 
   /** The order of the checks: whether the API is on, missing and unknown parameters, the caller and their limits, the query. */
-  async function outcomeOf(
+  async function answerWith(
+    settings: TorznabSettings,
     request: TorznabRequest,
     kind: 'search' | 'download',
     address: string,
-  ): Promise<Pick<Answer, 'userId' | 'authorized' | 'infoHash' | 'outcome'>> {
-    const settings = await deps.settings()
-    if (!settings.enabled) return anonymous(refusal({ error: torznabError('apiDisabled') }))
+  ): Promise<Answered> {
+    if (!settings.enabled) return anonymous({ kind: 'refusal', error: torznabError('apiDisabled') })
     if (request.ok && request.query.function === 'caps') return anonymous(await answers.caps())
-    if (!request.ok && request.error.kind !== 'incorrectParameter') return anonymous(refusal(request))
+    if (!request.ok && request.error.kind !== 'incorrectParameter')
+      return anonymous({ kind: 'refusal', error: request.error })
 
-    const authorization = await authorize(request.apiKey ?? '', { address, kind }, settings)
+    const authorization = await authorizer.authorize(request.apiKey ?? '', { address, kind }, settings)
     const userId = authorization.caller?.id
-    if (!authorization.authorized) return { userId, authorized: false, outcome: refusal(authorization) }
-    if (!request.ok) return { userId, authorized: true, outcome: refusal(request) }
+    if (authorization.refusal !== undefined)
+      return { userId, authorized: false, outcome: { kind: 'refusal', ...authorization.refusal } }
+    if (!request.ok) return { userId, authorized: true, outcome: { kind: 'refusal', error: request.error } }
     const { query } = request
-    const outcome = await outcomeFor(query, kind, authorization).catch(failed)
+    const outcome = await outcomeOf(query, kind, authorization).catch(failed)
     const isFound = query.function === 'details' && outcome.kind !== 'refusal'
     return { userId, authorized: true, infoHash: isFound ? query.infoHash : undefined, outcome }
   }
 
-  /** What a request is answered with whose user was authorized. */
-  function outcomeFor(
-    query: TorznabQuery,
-    kind: 'search' | 'download',
-    authorized: AuthorizedCaller,
-  ): Promise<Outcome> {
+  function outcomeOf(query: TorznabQuery, kind: 'search' | 'download', authorized: AuthorizedCaller): Promise<Outcome> {
     if (query.function === 'caps') return answers.caps()
     if (query.function !== 'details') return answers.search(query, authorized)
     return kind === 'download' ? answers.file(query.infoHash, authorized) : answers.details(query.infoHash, authorized)
   }
 
   function failed(error: unknown): Outcome {
-    if (isUnavailable(error)) return refusal(UNAVAILABLE)
-    const refused = isApiError(error) ? refusalOf(error) : undefined
-    if (refused !== undefined) return refusal(refused)
+    const refusal = isUnavailable(error) ? UNAVAILABLE : isApiError(error) ? refusalOf(error) : undefined
+    if (refusal !== undefined) return { kind: 'refusal', ...refusal }
     deps.onError(error)
-    return refusal({ error: torznabError('unknownError') })
+    return { kind: 'refusal', error: torznabError('unknownError') }
   }
 
   async function answer(rawQuery: string, kind: 'search' | 'download', address: string): Promise<Answer> {
     const request = parseTorznabQuery(rawQuery, { supported: SUPPORTED_PARAMETERS, limits: PAGE_LIMITS })
-    const answered = await outcomeOf(request, kind, address).catch((error: unknown) => anonymous(failed(error)))
-    return { format: request.format, function: kind === 'download' ? kind : request.function, ...answered }
+    const known = { format: request.format, function: kind === 'download' ? kind : request.function }
+    let logged = false
+    try {
+      const settings = await deps.settings.current()
+      logged = settings.logging
+      return { ...known, logged, ...(await answerWith(settings, request, kind, address)) }
+    } catch (error) {
+      return { ...known, logged, ...anonymous(failed(error)) }
+    }
   }
 
   return {
     /** Answers a request for a function. */
     answer: ({ rawQuery, address }: Asked): Promise<Answer> => answer(rawQuery, 'search', address),
 
-    /** Answers a request for a .torrent file, which names it as `details` does: `id` is its info hash. */
+    /** Answers a request for a .torrent file, which is named as in `details`: `id` is its info hash. */
     download: ({ rawQuery, address }: Asked): Promise<Answer> => answer(`t=details&${rawQuery}`, 'download', address),
   }
 }
 
-/** What a search is refused with. */
+/** The refusal for a failed search; undefined for an unexpected error. */
 function refusalOf({ code, message }: ApiError<ErrorCode>): Refusal | undefined {
   if (code === 'BAD_REQUEST') return { error: torznabError('incorrectParameter', message) }
   if (code === 'RATE_LIMITED')
@@ -143,6 +145,6 @@ function refusalOf({ code, message }: ApiError<ErrorCode>): Refusal | undefined 
   return undefined
 }
 
-function anonymous(outcome: Outcome): Pick<Answer, 'userId' | 'authorized' | 'outcome'> {
+function anonymous(outcome: Outcome): Answered {
   return { userId: undefined, authorized: false, outcome }
 }

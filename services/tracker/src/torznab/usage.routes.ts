@@ -6,15 +6,15 @@ import type { TorznabUsage } from './usage.ts'
 const meter = z.object({
   used: z
     .int()
-    .meta({ description: 'allowed requests in this window; above the limit only where that was lowered meanwhile' }),
+    .meta({ description: 'allowed requests in this window; above the limit only if that was lowered meanwhile' }),
   limit: z.int(),
 })
 
 const usage = z
   .object({
-    enabled: z.boolean().meta({ description: 'false where the API is switched off for everybody' }),
-    blocked: z.boolean().meta({ description: 'true where an administrator blocked you from the API' }),
-    addressBlockedUntil: time.nullable().meta({ description: 'of the address that asks' }),
+    enabled: z.boolean().meta({ description: 'false if the API is switched off for all users' }),
+    blocked: z.boolean().meta({ description: 'true if an administrator blocked you from the API' }),
+    addressBlockedUntil: time.nullable().meta({ description: 'of the address of this request' }),
     windowSeconds: z.int(),
     resetsAt: time.meta({ description: 'the end of this window' }),
     searches: meter,
@@ -24,7 +24,7 @@ const usage = z
 
 const endpoint = endpoints<{ torznabUsage: TorznabUsage }>()
 
-/** What members see of their own use of the Torznab API. */
+/** Members' own use of the Torznab API. */
 export const torznabUsageEndpoints = [
   endpoint({
     tag: 'accounts',
@@ -33,7 +33,7 @@ export const torznabUsageEndpoints = [
     method: 'GET',
     path: '/api/user/torznab',
     operationId: 'getOwnTorznabUsage',
-    summary: 'Your Torznab requests in the current window, and your limits; asking counts nothing',
+    summary: 'Your Torznab requests in the current window, and your limits; reading them counts nothing',
     answer: usage,
     handle: async ({ caller }, { torznabUsage }) => {
       const { addressBlockedUntil, resetsAt, ...rest } = await torznabUsage.of(caller.session.account, caller.address)

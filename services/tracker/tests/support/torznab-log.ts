@@ -17,6 +17,7 @@ export const SEARCH: AnsweredRequest = {
   error: undefined,
   userId: undefined,
   authorized: true,
+  logged: true,
   address: '203.0.113.1',
   userAgent: 'Sonarr/4.0.10.2544 (alpine 3.20.3)',
 }
@@ -31,11 +32,7 @@ export type LoggingTracker = {
   readonly bob: string
   /** Empties the log and the statistics. */
   readonly clear: () => Promise<void>
-  /** Notes requests as answered, by alice unless they name another user. */
-  readonly note: (...requests: readonly Partial<AnsweredRequest>[]) => void
-  /** Writes what was noted. */
-  readonly write: () => Promise<void>
-  /** Both. */
+  /** Records requests, of alice unless they name another user, and writes them. */
   readonly answered: (...requests: readonly Partial<AnsweredRequest>[]) => Promise<void>
   /** Deletes what is older than the retention. @returns how many requests */
   readonly prune: () => Promise<number>
@@ -50,7 +47,7 @@ const DROPPED = 'tracker_torznab_requests_dropped_total'
 
 export const LOG_BOUNDS = { requests: 1_000, bytes: 1_000_000 }
 
-const TABLES = ['requests', 'addresses', 'batches', 'counts', 'users', 'user_sets'].map((name) => `torznab_${name}`)
+const TABLES = ['requests', 'addresses', 'batches', 'hours', 'users'].map((name) => `torznab_${name}`)
 
 /** Waits until the requests that a tracker has answered are in its log and statistics. */
 export async function requestsAreWritten(tracker: TestTracker): Promise<void> {
@@ -65,35 +62,26 @@ export async function startLoggingTracker(): Promise<LoggingTracker> {
   const registry = new Registry()
   const log = createRequestLog({
     store: createRequestLogStore(tracker.db, LOG_BOUNDS),
-    settings: () => tracker.context.useCases.torznabConfiguration.current(),
     counters: createRequestLogMetrics(registry),
     clock: tracker,
     keepDays: KEEP_DAYS,
     onError: () => undefined,
   })
-  const note: LoggingTracker['note'] = (...requests) => {
-    for (const request of requests) log.record({ ...SEARCH, userId: alice, ...request })
-  }
-  const write = async (): Promise<void> => {
-    await log.flush()
-  }
   return {
     tracker,
     admin,
     alice,
     bob,
-    note,
-    write,
     prune: () => log.prune(),
     dropped: async () => (await registry.getSingleMetric(DROPPED)?.get())?.values[0]?.value ?? 0,
     async clear() {
-      await write()
+      await log.flush()
       for (const table of TABLES) await tracker.sql(`delete from ${table}`)
       await tracker.sql('update torznab_log_size set requests = 0, bytes = 0')
     },
     async answered(...requests) {
-      note(...requests)
-      await write()
+      for (const request of requests) log.record({ ...SEARCH, userId: alice, ...request })
+      await log.flush()
     },
     listed: async (query = '') =>
       ((await admin.get(`/api/admin/torznab/requests${query}`)).json as { items: Listed[] }).items,

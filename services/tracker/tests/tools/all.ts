@@ -1,13 +1,13 @@
-import { testAutobrr } from '../../web/src/admin/torznab/tools/autobrr.ts'
-import { testCrossSeed } from '../../web/src/admin/torznab/tools/cross-seed.ts'
-import { testJackett } from '../../web/src/admin/torznab/tools/jackett.ts'
-import { testProwlarr } from '../../web/src/admin/torznab/tools/prowlarr.ts'
-import { testRadarr } from '../../web/src/admin/torznab/tools/radarr.ts'
-import { testSonarr } from '../../web/src/admin/torznab/tools/sonarr.ts'
-import type { Indexer } from '../../web/src/admin/torznab/tools/tool.ts'
+import { testAutobrr } from './autobrr.ts'
+import { testCrossSeed } from './cross-seed.ts'
 import { searchFlexGet } from './flexget.ts'
+import { testJackett } from './jackett.ts'
 import { testLidarr } from './lidarr.ts'
+import { testProwlarr } from './prowlarr.ts'
+import { testRadarr } from './radarr.ts'
 import { testReadarr } from './readarr.ts'
+import { testSonarr } from './sonarr.ts'
+import type { Indexer } from './tool.ts'
 
 /** The test of each tool: what it does when a user adds the indexer and presses Test, or its like. */
 const TESTS: Readonly<Record<string, (indexer: Indexer) => Promise<unknown>>> = {

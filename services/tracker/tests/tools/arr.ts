@@ -1,6 +1,141 @@
-import { type Arr, type ArrCaps, fetchPage, headersOf } from '../../web/src/admin/torznab/tools/arr.ts'
-import { type Indexer, type Release, ToolError } from '../../web/src/admin/torznab/tools/tool.ts'
+import { childOf, childrenOf, descendants, type Element, torznabValues } from './element.ts'
+import { get, type Indexer, type Release, readDocument, ToolError, wholeNumber } from './tool.ts'
 import { isTorrentFile } from './torrent-file.ts'
+
+// What Sonarr, Radarr, Lidarr and Readarr have in common, being one program once.
+
+export type Arr = { readonly name: string; readonly version: string }
+
+/** Caps as these programs keep them, for seven days. Undefined parameters: the search is not available. */
+export type ArrCaps = {
+  readonly pageSize: number
+  readonly search: readonly string[] | undefined
+  readonly tv: readonly string[] | undefined
+  readonly movie: readonly string[] | undefined
+  readonly audio: readonly string[] | undefined
+  readonly book: readonly string[] | undefined
+  readonly categories: ReadonlySet<number>
+}
+
+function headersOf(app: Arr, accept: string): Readonly<Record<string, string>> {
+  return { Accept: accept, 'User-Agent': `${app.name}/${app.version} (debian 12)` }
+}
+
+const RSS = 'application/rss+xml, text/rss+xml, application/xml, text/xml'
+
+/** @throws ToolError as Test reports what is wrong with caps */
+export async function fetchCaps(app: Arr, indexer: Indexer): Promise<ArrCaps> {
+  const root = await fetchXml(app, indexer, `t=caps&apikey=${indexer.apiKey}`)
+  if (root.name !== 'caps') throw new ToolError('Unexpected XML: the root is not caps')
+  const limits = childOf(root, 'limits')?.attributes ?? {}
+  wholeNumber(limits['default'], 'The default limit')
+  const max = wholeNumber(limits['max'], 'The maximum limit')
+  const searching = childOf(root, 'searching')
+  const parametersOf = (element: string): readonly string[] | undefined => {
+    const attributes = childOf(searching, element)?.attributes
+    return attributes?.['available'] === 'yes' ? (attributes['supportedParams'] ?? 'q').split(',') : undefined
+  }
+  const categories = childrenOf(childOf(root, 'categories'), 'category').flatMap((category) => [
+    category,
+    ...childrenOf(category, 'subcat'),
+  ])
+  return {
+    pageSize: Math.min(100, max),
+    search: parametersOf('search'),
+    tv: parametersOf('tv-search'),
+    movie: parametersOf('movie-search'),
+    audio: parametersOf('audio-search'),
+    book: parametersOf('book-search'),
+    categories: new Set(categories.map(({ attributes }) => wholeNumber(attributes['id'], 'A category'))),
+  }
+}
+
+/** Test: the first request of the RSS sync has to give a release. @throws ToolError as the user sees it */
+export async function testFeed(app: Arr, indexer: Indexer, query: string): Promise<readonly Release[]> {
+  const releases = await fetchPage(app, indexer, query)
+  if (releases.length === 0) {
+    throw new ToolError(
+      'Query successful, but no results in the configured categories were returned from your indexer. This may be an ' +
+        'issue with the indexer or your indexer category settings.',
+    )
+  }
+  return releases
+}
+
+/** The query of a search: what all these programs send, then what each adds. */
+export function queryOf(
+  indexer: Indexer,
+  caps: ArrCaps,
+  type: string,
+  categories: readonly number[],
+  rest = '',
+): string {
+  const paging = `offset=0&limit=${caps.pageSize}`
+  return `t=${type}&cat=${categories.join(',')}&extended=1&apikey=${indexer.apiKey}&${paging}${rest}`
+}
+
+/** The releases of one answer. @throws ToolError as Test reports it */
+async function fetchPage(app: Arr, indexer: Indexer, query: string): Promise<readonly Release[]> {
+  const root = await fetchXml(app, indexer, query)
+  const items = childrenOf(childOf(root, 'channel'), 'item')
+  return items.flatMap((item) => readItem(item))
+}
+
+async function fetchXml(app: Arr, indexer: Indexer, query: string): Promise<Element> {
+  const { status, headers, body } = await get(indexer, query, headersOf(app, RSS))
+  if (status !== 200) throw new ToolError(messageOf(status))
+  if (headers.get('content-type')?.includes('text/html') === true) throw new ToolError('Site is likely blocked')
+  const root = await readDocument(indexer, body)
+  checkError(root, query)
+  return root
+}
+
+/** What these programs make of a status. They print the address too, which has the key in it. */
+function messageOf(status: number): string {
+  if (status === 401 || status === 403) return 'Invalid API Key'
+  const problem = `HTTP request failed: [${status}]`
+  if (status >= 500)
+    return `Unable to connect to indexer, indexer's server is unavailable. Try again later. ${problem}.`
+  return `Unable to connect to indexer: ${problem}. Check the log surrounding this error for details`
+}
+
+function checkError(root: Element, query: string): void {
+  const error = root.name === 'error' ? root : descendants(root, 'error')[0]
+  if (error === undefined) return
+  const code = wholeNumber(error.attributes['code'], 'The code of the error')
+  const description = error.attributes['description'] ?? ''
+  if (code >= 100 && code <= 199) throw new ToolError('Invalid API Key')
+  if (!query.includes('apikey=') && description.startsWith('Missing parameter')) {
+    throw new ToolError('Indexer requires an API key')
+  }
+  throw new ToolError(description === 'Request limit reached' ? 'API limit reached' : `Error detected: ${description}`)
+}
+
+/** A missing date makes the whole feed unusable; a number that is none loses the item. */
+function readItem(item: Element): readonly Release[] {
+  const published = Date.parse(childOf(item, 'pubDate')?.text ?? '')
+  if (Number.isNaN(published)) throw new ToolError('Each item must have a pubDate element with a valid publish date.')
+  const enclosure = childOf(item, 'enclosure')?.attributes ?? {}
+  if (enclosure['type'] !== 'application/x-bittorrent')
+    throw new ToolError('Feed does not contain application/x-bittorrent')
+  const [seeders, peers] = [torznabValues(item, 'seeders')[0], torznabValues(item, 'peers')[0]]
+  if ([seeders, peers].some((count) => count !== undefined && !/^\d+$/.test(count))) return []
+  const link = enclosure['url'] ?? ''
+  if (!URL.canParse(link) || torznabValues(item, 'magneturl').length > 0) return []
+  return [
+    {
+      title: childOf(item, 'title')?.text ?? 'Unknown',
+      guid: childOf(item, 'guid')?.text ?? '',
+      link,
+      size: Number(torznabValues(item, 'size')[0] ?? enclosure['length'] ?? 0),
+      published,
+      categories: torznabValues(item, 'category').map(Number),
+      seeders: seeders === undefined ? undefined : Number(seeders),
+      peers: peers === undefined ? undefined : Number(peers),
+      infoHash: torznabValues(item, 'infohash')[0],
+    },
+  ]
+}
 
 // What Sonarr, Radarr, Lidarr and Readarr have in common beside their Test, being one program once.
 

@@ -1,6 +1,84 @@
-import { CROSS_SEED_HEADERS, queryCrossSeed, startCrossSeed } from '../../web/src/admin/torznab/tools/cross-seed.ts'
-import { type Indexer, type Release, ToolError } from '../../web/src/admin/torznab/tools/tool.ts'
+import { childOf, childrenOf, type Element } from './element.ts'
+import { get, type Indexer, type Release, readDocument, ToolError } from './tool.ts'
 import { isTorrentFile } from './torrent-file.ts'
+
+const CROSS_SEED_HEADERS = { Accept: '*/*', 'User-Agent': 'CrossSeed/6.13.7' }
+
+/** Its reader lets them pass, though XML does not allow them. */
+const CONTROL_CHARACTERS = /[\0-\x08\v\f\x0e-\x1f]/g
+
+/** What cross-seed has learnt from caps: which kinds of media it will search for. */
+export type Abilities = {
+  readonly limit: number
+  readonly search: boolean
+  readonly tv: boolean
+  readonly movie: boolean
+  /** By words in the names of the top-level categories. */
+  readonly media: ReadonlySet<string>
+}
+
+/** What happens when cross-seed starts. @throws ToolError as its log says */
+export async function startCrossSeed(indexer: Indexer): Promise<Abilities> {
+  if (!indexer.apiPath.endsWith('/api')) throw new ToolError('Torznab url must have a path ending in /api')
+  const root = await fetchParsed(indexer, { t: 'caps' })
+  const caps = root.name === 'caps' ? root : undefined
+  const searching = childOf(caps, 'searching')
+  const isAvailable = (name: string): boolean => childOf(searching, name)?.attributes['available'] === 'yes'
+  const categories = childrenOf(childOf(caps, 'categories'), 'category')
+  const names = categories.map(({ attributes }) => (attributes['name'] ?? '').toLowerCase())
+  const media = ['movie', 'tv', 'anime', 'xxx', 'audio', 'book'].filter((word) =>
+    names.some((name) => name.includes(word)),
+  )
+  const abilities = {
+    limit: Number.parseInt(childOf(caps, 'limits')?.attributes['max'] ?? '', 10),
+    search: isAvailable('search'),
+    tv: isAvailable('tv-search'),
+    movie: isAvailable('movie-search'),
+    media: new Set(media),
+  }
+  if (!abilities.search) throw new ToolError("Ignoring indexer that doesn't support searching")
+  return abilities
+}
+
+/** Its start, then the first page of its RSS scan. It has no button. @throws ToolError as its log says */
+export async function testCrossSeed(indexer: Indexer): Promise<readonly Release[]> {
+  const { limit } = await startCrossSeed(indexer)
+  return queryCrossSeed(indexer, { t: 'search', q: '', limit: String(limit), offset: '0' })
+}
+
+/** The releases of one answer. @throws ToolError as its log says */
+async function queryCrossSeed(
+  indexer: Indexer,
+  parameters: Readonly<Record<string, string>>,
+): Promise<readonly Release[]> {
+  const feed = await fetchParsed(indexer, parameters)
+  return childrenOf(childOf(feed, 'channel'), 'item').map(readItem)
+}
+
+async function fetchParsed(indexer: Indexer, parameters: Readonly<Record<string, string>>): Promise<Element> {
+  const rest = new URLSearchParams({ apikey: indexer.apiKey, ...parameters }).toString()
+  const { status, headers, body } = await get(indexer, rest, CROSS_SEED_HEADERS)
+  if (status === 429) {
+    // Number(null) is 0: without the header it asks again at once.
+    throw new ToolError(`rate limited for ${Number(headers.get('retry-after'))} s`)
+  }
+  if (status !== 200) throw new ToolError(`request failed with code: ${status}`)
+  return readDocument(indexer, body.replace(CONTROL_CHARACTERS, ''))
+}
+
+/** An element with an attribute is an object there, which cross-seed's database refuses; so does a missing one. */
+function readItem(item: Element): Release {
+  const text = (name: string): string => {
+    const element = childOf(item, name)
+    if (element === undefined || Object.keys(element.attributes).length > 0)
+      throw new ToolError(`SQLite3 can only bind numbers, strings: ${name}`)
+    return element.text
+  }
+  const [size, published] = [Number(text('size')), new Date(text('pubDate')).getTime()]
+  if (Number.isNaN(size) || Number.isNaN(published)) throw new ToolError('Not a number')
+  const unknown = { categories: [], seeders: undefined, peers: undefined, infoHash: undefined }
+  return { title: text('title'), guid: text('guid'), link: text('link'), size, published, ...unknown }
+}
 
 const MAX_PAGES = 10
 

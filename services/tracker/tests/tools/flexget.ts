@@ -1,18 +1,5 @@
-import {
-  childOf,
-  childrenOf,
-  descendants,
-  type Element,
-  torznabValues,
-} from '../../web/src/admin/torznab/tools/element.ts'
-import {
-  get,
-  type Indexer,
-  type Release,
-  readDocument,
-  ToolError,
-  wholeNumber,
-} from '../../web/src/admin/torznab/tools/tool.ts'
+import { childOf, childrenOf, descendants, type Element, torznabValues } from './element.ts'
+import { get, type Indexer, type Release, readDocument, ToolError, wholeNumber } from './tool.ts'
 
 const HEADERS = { Accept: '*/*', 'User-Agent': 'FlexGet/3.15.12 (www.flexget.com)' }
 

@@ -1,6 +1,5 @@
-import { type Arr, type ArrCaps, fetchCaps, queryOf, testFeed } from '../../web/src/admin/torznab/tools/arr.ts'
-import { type Indexer, type Release, ToolError } from '../../web/src/admin/torznab/tools/tool.ts'
-import { fetchPages, fetchTiers } from './arr.ts'
+import { type Arr, type ArrCaps, fetchCaps, fetchPages, fetchTiers, queryOf, testFeed } from './arr.ts'
+import { type Indexer, type Release, ToolError } from './tool.ts'
 
 const LIDARR: Arr = { name: 'Lidarr', version: '2.12.4.4658' }
 

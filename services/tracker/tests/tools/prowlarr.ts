@@ -1,7 +1,24 @@
-import { fetchCaps } from '../../web/src/admin/torznab/tools/arr.ts'
-import { accepted, PROWLARR } from '../../web/src/admin/torznab/tools/prowlarr.ts'
-import type { Indexer, Release } from '../../web/src/admin/torznab/tools/tool.ts'
-import { fetchPages } from './arr.ts'
+import { type Arr, fetchCaps, fetchPages, testFeed } from './arr.ts'
+import { type Indexer, type Release, ToolError } from './tool.ts'
+
+const PROWLARR: Arr = { name: 'Prowlarr', version: '1.37.0.5076' }
+
+/** The button "Test": asks for the latest of everything, without categories and limit. @throws ToolError as the user sees it */
+export async function testProwlarr(indexer: Indexer): Promise<readonly Release[]> {
+  const caps = await fetchCaps(PROWLARR, indexer)
+  if (caps.search?.includes('q') !== true) throw new ToolError('Indexer does not support required search parameters')
+  return accepted(await testFeed(PROWLARR, indexer, `t=search&extended=1&apikey=${indexer.apiKey}`), caps.categories)
+}
+
+/** What Prowlarr hands on. @throws ToolError for a release that it would drop without a word to the user */
+function accepted(releases: readonly Release[], known: ReadonlySet<number>): readonly Release[] {
+  for (const { title, size, categories } of releases) {
+    if (size <= 0) throw new ToolError(`Invalid release: ${title}: no size provided`)
+    if (!categories.some((id) => known.has(id)))
+      throw new ToolError(`Invalid release: ${title}: no categories provided`)
+  }
+  return releases
+}
 
 /** A search that one of the programs behind Prowlarr asked for, as Prowlarr forwards it. */
 export type ForwardedSearch = {

@@ -1,7 +1,23 @@
-import { fetchCaps, queryOf } from '../../web/src/admin/torznab/tools/arr.ts'
-import { RADARR, RADARR_CATEGORIES } from '../../web/src/admin/torznab/tools/radarr.ts'
-import type { Indexer, Release } from '../../web/src/admin/torznab/tools/tool.ts'
-import { fetchPages, fetchTiers } from './arr.ts'
+import { type Arr, fetchCaps, fetchPages, fetchTiers, queryOf, testFeed } from './arr.ts'
+import { type Indexer, type Release, ToolError } from './tool.ts'
+
+const RADARR: Arr = { name: 'Radarr', version: '5.26.2.10099' }
+
+/** What Radarr asks for unless the user chooses otherwise. */
+const RADARR_CATEGORIES = [2000, 2010, 2020, 2030, 2040, 2045, 2050, 2060] as const
+
+/** The button "Test". @throws ToolError as the user sees it */
+export async function testRadarr(indexer: Indexer, categories: readonly number[] = RADARR_CATEGORIES) {
+  const caps = await fetchCaps(RADARR, indexer)
+  const canSearchFilms = ['q', 'tmdbid', 'imdbid'].some((name) => caps.movie?.includes(name))
+  if (caps.search?.includes('q') !== true && !canSearchFilms) {
+    throw new ToolError('Indexer does not support required search parameters')
+  }
+  if (!categories.some((id) => caps.categories.has(id))) {
+    throw new ToolError('This indexer does not support any of the selected categories!')
+  }
+  return testFeed(RADARR, indexer, queryOf(indexer, caps, 'movie', categories))
+}
 
 /** The sync of every hour, from the newest to the last one seen. */
 export async function syncRadarr(indexer: Indexer, lastSeen?: Release): Promise<readonly Release[]> {

@@ -12,21 +12,21 @@ const usage = queryOptions({
 
 const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' })
 
-/** How many requests one's tools made and may still make. Looking at it counts nothing. */
+/** The member's Torznab requests in the current window, and their limits. */
 export function TorznabMeter() {
   const { data, error, refetch } = useQuery(usage)
   return (
     <section className="torznab-meter" aria-labelledby="torznab-meter">
       <h2 id="torznab-meter">Torznab limits</h2>
       {data === undefined ? (
-        <Pending error={error} onRetry={() => void refetch()} rows={2} label="Limits are loading." />
+        <Pending error={error} onRetry={() => void refetch()} rows={2} label="Loading limits." />
       ) : (
         <>
           {refusalOf(data) !== undefined && <p className="notice">{refusalOf(data)}</p>}
           <Gauge label="Searches" {...data.searches} text={textOf(data.searches)} />
           <Gauge label="Downloads" {...data.downloads} text={textOf(data.downloads)} />
           <p className="muted">
-            Of all your tools together, in {formatDuration(data.windowSeconds)}. The next window begins at{' '}
+            For all your tools together, per {formatDuration(data.windowSeconds)}. The next window starts at{' '}
             <time dateTime={data.resetsAt}>{clock.format(new Date(data.resetsAt))}</time>.
           </p>
         </>
@@ -40,10 +40,10 @@ function textOf({ used, limit }: TorznabUsage['searches']): string {
   return `${formatCount(used)} of ${formatCount(limit)} used, ${left === 0 ? 'none' : formatCount(left)} left`
 }
 
-/** Why the API refuses everything, if it does. */
+/** Why the API refuses all requests; undefined if it does not. */
 function refusalOf({ enabled, blocked, addressBlockedUntil }: TorznabUsage): string | undefined {
-  if (!enabled) return 'The Torznab API is switched off for everybody.'
+  if (!enabled) return 'The Torznab API is currently disabled.'
   if (blocked) return 'The staff blocked you from the Torznab API.'
   if (addressBlockedUntil === null) return undefined
-  return `Your address made too many requests over the limit, and is blocked until ${formatExactTime(addressBlockedUntil)}.`
+  return `Your address sent too many requests over the limit and is blocked until ${formatExactTime(addressBlockedUntil)}.`
 }

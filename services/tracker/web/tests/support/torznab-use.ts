@@ -1,5 +1,5 @@
+import { countRequests } from '../../../src/torznab/request-counts.ts'
 import { createRequestLogStore } from '../../../src/torznab/request-log.store.ts'
-import { rollUp } from '../../../src/torznab/statistics-rollup.ts'
 import { createAnnouncer } from '../../../tests/support/members.ts'
 import { LOG_BOUNDS } from '../../../tests/support/torznab-log.ts'
 import type { TestTracker } from '../../../tests/support/tracker.ts'
@@ -33,6 +33,7 @@ export async function useTorznab(tracker: TestTracker): Promise<number> {
         at: new Date(tracker.now() - hoursAgo * HOUR_MS),
         userId: users[index % 3 === 0 ? 1 : 0] ?? null,
         authorized: true,
+        logged: true,
         address: '203.0.113.1',
         function: name,
         query,
@@ -44,7 +45,7 @@ export async function useTorznab(tracker: TestTracker): Promise<number> {
     })
     if (hoursAgo < 24) lastDay += count
     const logged = hoursAgo === 0 ? requests.filter((request) => request.function !== 'caps') : []
-    await store.write({ id: crypto.randomUUID(), requests: logged, addresses: [], rollup: rollUp(requests) })
+    await store.write({ id: crypto.randomUUID(), requests: logged, addresses: [], counts: countRequests(requests) })
   }
   return lastDay
 }

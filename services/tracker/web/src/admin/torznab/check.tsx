@@ -1,79 +1,67 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { formatValue } from '@vault-and-tracker/web-kit/chart'
 import { Pending } from '@vault-and-tracker/web-kit/feedback'
-import { Button, CopyButton, Secret } from '@vault-and-tracker/web-kit/form'
+import { Button, CopyButton, Form, Secret, TextField } from '@vault-and-tracker/web-kit/form'
+import { formatDuration, formatNumberOf } from '@vault-and-tracker/web-kit/format'
+import { Details } from '@vault-and-tracker/web-kit/layout'
+import type { ReactNode } from 'react'
 import { ownUser, site } from '../../api/queries.ts'
-import { CheckResult } from './check-result.tsx'
-import { type Checked, replay } from './tools/replay.ts'
-import { TOOLS, type Tool } from './tools/tools.ts'
+import { type Checked, checkConnection, type Exchange } from './check-connection.ts'
 
-/** What to enter in each tool, and what its Test would say. */
+const ARR_FIELDS = { URL: '{url}', 'API Path': '/api', 'API Key': '{key}' }
+
+/** Where to add the API in each program, and the fields there; `{url}` and `{key}` stand for those of the site. */
+const TOOLS = [
+  ['Sonarr, Radarr, Lidarr, Readarr', 'Settings → Indexers → Add → Torznab', ARR_FIELDS],
+  ['Prowlarr', 'Indexers → Add Indexer → Generic Torznab', ARR_FIELDS],
+  ['Jackett', 'The settings of a feed indexer', { URL: '{url}/api', 'API Key': '{key}' }],
+  ['cross-seed', 'torznab in config.js', { torznab: '{url}/api?apikey={key}' }],
+  ['autobrr', 'Settings → Feeds → Torznab', { URL: '{url}', 'API Key': '{key}' }],
+] as const
+
+/** A check of the API from this browser, and the settings of common tools. */
 export function Check() {
   const user = useQuery(ownUser)
   const about = useQuery(site)
-  const error = user.error ?? about.error
   if (user.data === undefined || about.data === undefined)
     return (
       <Pending
-        error={error}
+        error={user.error ?? about.error}
         onRetry={() => void Promise.all([user.refetch(), about.refetch()])}
         rows={12}
-        label="The address of the API is loading."
+        label="Loading the address of the API."
       />
     )
   const { passkey } = user.data
   const { torznabUrl } = about.data
   return (
     <>
-      <p className="prose">
-        The key is yours; members find theirs in their account. A check asks what the button Test of the tool asks, from
-        this browser, and counts as one search of yours.
-      </p>
       {new URL(torznabUrl).origin !== location.origin && (
         <p className="notice">
-          Tools are given {new URL(torznabUrl).origin}. This page is at {location.origin} and checks the API there.
+          Tools use {new URL(torznabUrl).origin}, but this page checks the API at {location.origin}.
         </p>
       )}
-      <div className="tool-list">
-        {TOOLS.map((tool) => (
-          <ToolCard key={tool.name} tool={tool} url={torznabUrl} passkey={passkey} />
-        ))}
-      </div>
+      <Connection passkey={passkey} />
+      <section className="block-list" aria-labelledby="tools">
+        <h2 id="tools">Settings of tools</h2>
+        <p className="muted">The key is your own passkey. Members find theirs in their account.</p>
+        <div className="tool-list">
+          {TOOLS.map(([name, place, fields]) => (
+            <section key={name} className="tool" aria-labelledby={`tool-${name}`}>
+              <h3 id={`tool-${name}`}>{name}</h3>
+              <p className="muted">{place}</p>
+              <Details
+                facts={Object.entries(fields).map(([label, pattern]) => [
+                  label,
+                  <FieldValue what={`${label} for ${name}`} pattern={pattern} url={torznabUrl} passkey={passkey} />,
+                ])}
+              />
+            </section>
+          ))}
+        </div>
+      </section>
     </>
-  )
-}
-
-function ToolCard({ tool, url, passkey }: { tool: Tool; url: string; passkey: string }) {
-  const check = useMutation<Checked>({ mutationFn: () => replay(tool, passkey) })
-  const id = `tool-${tool.name}`
-  return (
-    <section className="tool" aria-labelledby={id}>
-      <h2 id={id}>{tool.name}</h2>
-      <p className="muted">In {tool.place}:</p>
-      <dl className="tool-fields">
-        {tool.fields.map(([label, pattern]) => (
-          <div key={label}>
-            <dt>{label}</dt>
-            <dd>
-              <FieldValue what={`${label} for ${tool.name}`} pattern={pattern} url={url} passkey={passkey} />
-            </dd>
-          </div>
-        ))}
-      </dl>
-      <div className="form-actions">
-        <Button isBusy={check.isPending} onClick={() => check.mutate()}>
-          Test as {tool.name}
-        </Button>
-      </div>
-      <div role="status">
-        {check.isPending ? (
-          <p className="muted">Asking…</p>
-        ) : check.error ? (
-          <p className="field-problem">The check itself failed: {check.error.message}</p>
-        ) : (
-          check.data && <CheckResult tool={tool} checked={check.data} />
-        )}
-      </div>
-    </section>
   )
 }
 
@@ -85,5 +73,101 @@ function FieldValue(props: { what: string; pattern: string; url: string; passkey
     <span className="secret">
       <code>{text}</code> <CopyButton text={text} what={what} />
     </span>
+  )
+}
+
+function Connection({ passkey }: { passkey: string }) {
+  const check = useMutation<Checked, Error, string>({ mutationFn: (cat) => checkConnection(passkey, cat) })
+  return (
+    <section className="narrow block-list" aria-labelledby="connection">
+      <h2 id="connection">Connection</h2>
+      <p className="muted">
+        Requests the capabilities and the latest releases from this browser, as tools do. It counts as one of your
+        searches.
+      </p>
+      <Form
+        label="Connection check"
+        fields={['cat']}
+        error={undefined}
+        isBusy={check.isPending}
+        onSubmit={({ cat = '' }) => check.mutate(cat)}
+        actions={
+          <Button type="submit" kind="main" isBusy={check.isPending}>
+            Check connection
+          </Button>
+        }
+      >
+        <TextField
+          label="Categories"
+          name="cat"
+          hint="Torznab IDs, or empty for all. Sonarr's defaults are 5030,5040; Radarr's are 2000 to 2060."
+          pattern="[0-9, ]*"
+        />
+      </Form>
+      <div role="status">
+        {check.error && <p className="field-problem">The check failed: {check.error.message}</p>}
+        {check.data && <Result checked={check.data} />}
+      </div>
+    </section>
+  )
+}
+
+function Result({ checked: { problem, releases = 0, exchanges } }: { checked: Checked }) {
+  const advice = problem === undefined ? releases === 0 && NO_RELEASES : adviceOn(exchanges.at(-1))
+  return (
+    <div className="check-result" data-tone={problem !== undefined ? 'bad' : releases === 0 ? 'warn' : 'good'}>
+      <p>
+        {problem === undefined ? (
+          <>
+            <b>The API works</b> and returned {formatNumberOf(releases, 'release')}.
+          </>
+        ) : (
+          <>
+            <b>The check failed:</b> {problem}.
+          </>
+        )}
+      </p>
+      {advice && <p>{advice}</p>}
+      <ul className="exchanges">
+        {exchanges.map(({ request, status, durationMs }) => (
+          <li key={request}>
+            <code>GET {request}&amp;apikey=…</code>{' '}
+            <span className="muted">
+              {status}, {formatValue(durationMs, 'ms')}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+const NO_RELEASES =
+  'Sonarr and similar programs reject an indexer without releases in their categories. Upload a torrent there, approve one, or choose other categories.'
+
+function adviceOn(exchange: Exchange | undefined): ReactNode {
+  if (exchange === undefined) return undefined
+  switch (exchange.errorCode) {
+    case 100:
+      return 'The key belongs to no user, or to a banned account.'
+    case 101:
+      return 'The account of this key is suspended.'
+    case 102:
+      return <>The user of this key is blocked from the API. {linkTo('blocks', 'Show blocked users')}</>
+    case 500:
+      return `Try again in ${formatDuration(exchange.retryAfterSeconds)}.`
+    case 910:
+      return <>The API is disabled. {linkTo('configuration', 'Open the settings')}</>
+    case undefined:
+    default:
+      return undefined
+  }
+}
+
+function linkTo(tab: 'blocks' | 'configuration', text: string): ReactNode {
+  return (
+    <Link to="/admin/torznab" search={{ tab }}>
+      {text}
+    </Link>
   )
 }

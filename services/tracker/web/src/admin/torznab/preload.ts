@@ -3,7 +3,7 @@ import { ownUser, site } from '../../api/queries.ts'
 import { blocks, presets, requests, settings, statistics, users } from './queries.ts'
 import { requestSearchOf, type TorznabSearch } from './search.ts'
 
-/** Starts the queries of what the tab of an address shows first. */
+/** Starts the queries of a tab. */
 export function preloadTab(queries: QueryClient, search: TorznabSearch): Promise<unknown> {
   switch (search.tab) {
     case undefined:

@@ -4,14 +4,14 @@ import { api } from '../../api/client.ts'
 import { given, type Range, type RequestSearch, type TorznabSearch } from './search.ts'
 
 export const MINUTE_MS = 60_000
-/** Time left of blocks is told to the second, so it is read often. */
+/** The remaining time of blocks is shown in seconds. */
 const BLOCKS_REFRESH_MS = 10_000
 const PAGE_SIZE = 50
 
-/** A named range, or one of the reader's own. */
+/** A named range, or an own one. */
 export type AskedRange = { readonly range?: Range | undefined } & Pick<TorznabSearch, 'from' | 'to'>
 
-/** Everything of the API is below this key, so that an action can have all of it read again. */
+/** The prefix of all queries below, for invalidation. */
 export const TORZNAB_KEY = ['admin', 'torznab']
 
 /** Statistics of a range. */
@@ -23,7 +23,6 @@ export const statistics = ({ range, from, to }: AskedRange) =>
     staleTime: 10_000,
   })
 
-/** What is set, and the limits under a name. */
 export const settings = queryOptions({
   queryKey: [...TORZNAB_KEY, 'settings'],
   queryFn: ({ signal }) => read(api.GET('/api/admin/torznab/settings', { signal })),
@@ -58,7 +57,7 @@ export const requests = (search: RequestSearch) =>
     refetchInterval: MINUTE_MS,
   })
 
-/** What addresses asked without a key or beyond a limit: the newest hours of the busiest. */
+/** Anonymous and refused requests by address, the newest hours first. */
 export const addresses = queryOptions({
   queryKey: [...TORZNAB_KEY, 'addresses'],
   queryFn: ({ signal }) => read(api.GET('/api/admin/torznab/addresses', { params: { query: { limit: 100 } }, signal })),

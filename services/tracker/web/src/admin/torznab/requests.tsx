@@ -1,46 +1,50 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { formatValue } from '@vault-and-tracker/web-kit/chart'
 import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
-import { Ago, formatCount } from '@vault-and-tracker/web-kit/format'
+import { Button, Field, TextField } from '@vault-and-tracker/web-kit/form'
+import { Ago, formatCount, formatExactTime, formatNumberOf } from '@vault-and-tracker/web-kit/format'
 import { type Column, Pages, Table, totalText } from '@vault-and-tracker/web-kit/table'
 import { useMemo } from 'react'
-import type { TorznabRequest } from '../../api/client.ts'
-import { Addresses } from './addresses.tsx'
-import { errorText } from './error-names.ts'
-import { requests, settings } from './queries.ts'
-import { RequestFilters } from './request-filters.tsx'
-import type { RequestSearch } from './search.ts'
+import type { TorznabAddress, TorznabRequest } from '../../api/client.ts'
+import { addresses, requests, settings } from './queries.ts'
+import { FUNCTIONS, type RequestSearch } from './search.ts'
+import { rangeIn, TimeFields, textIn } from './time-fields.tsx'
 
-/** The log of requests, the newest first. */
+/** Errors of logged requests by code. */
+const ERRORS: Readonly<Record<string, string>> = {
+  101: 'account suspended',
+  102: 'not allowed',
+  201: 'incorrect parameter',
+  300: 'no such function or item',
+  500: 'limit reached',
+  900: 'internal error',
+}
+
+/** The request log, the newest first. */
 export function Requests({ search }: { search: RequestSearch }) {
   const { data, error, refetch, isPlaceholderData, dataUpdatedAt } = useQuery(requests(search))
   const columns = useMemo(() => columnsAt(dataUpdatedAt), [dataUpdatedAt])
   const isNarrowed = Object.entries(search).some(([name, value]) => name !== 'page' && value !== undefined)
+  const showAll = (
+    <Link to="/admin/torznab" search={{ tab: 'requests' }}>
+      Show all requests
+    </Link>
+  )
   return (
     <>
-      <RequestFilters key={JSON.stringify({ ...search, page: undefined })} search={search} />
+      <Filters key={JSON.stringify({ ...search, page: undefined })} search={search} />
       <LoggingNotice />
       {data === undefined ? (
-        <Pending error={error} onRetry={() => void refetch()} rows={15} label="Requests are loading." />
+        <Pending error={error} onRetry={() => void refetch()} rows={15} label="Loading requests." />
       ) : data.items.length === 0 ? (
-        <Empty title={search.page === undefined ? 'No request is like this.' : `There is no page ${search.page}.`}>
-          <Link to="/admin/torznab" search={{ tab: 'requests' }}>
-            All requests
-          </Link>
+        <Empty title={isNarrowed ? 'No matching requests.' : 'No requests.'}>
+          {(isNarrowed || search.page !== undefined) && showAll}
         </Empty>
       ) : (
         <>
           <p className="muted" role="status">
-            {totalText(data, 'request')}
-            {isNarrowed && (
-              <>
-                {' · '}
-                <Link to="/admin/torznab" search={{ tab: 'requests' }}>
-                  All requests
-                </Link>
-              </>
-            )}
+            {totalText(data, 'request')} {isNarrowed && <>· {showAll}</>}
           </p>
           <Table
             caption="Requests to the Torznab API"
@@ -57,15 +61,80 @@ export function Requests({ search }: { search: RequestSearch }) {
   )
 }
 
+/** All filters apply at once, because a range of times takes two fields. */
+function Filters({ search }: { search: RequestSearch }) {
+  const navigate = useNavigate()
+  return (
+    <form
+      className="request-filters"
+      role="search"
+      aria-label="Requests"
+      onSubmit={(event) => {
+        event.preventDefault()
+        const form = new FormData(event.currentTarget)
+        const name = FUNCTIONS.find((each) => each === textIn(form, 'function'))
+        const [user, error] = [textIn(form, 'user'), textIn(form, 'error')]
+        void navigate({
+          to: '/admin/torznab',
+          search: { tab: 'requests', user, function: name, error, ...rangeIn(form) },
+        })
+      }}
+    >
+      <TextField label="User" name="user" maxLength={64} autoComplete="off" defaultValue={search.user} />
+      <Choice
+        label="Function"
+        name="function"
+        value={search.function}
+        options={FUNCTIONS.map((name) => [name, name])}
+      />
+      <Choice
+        label="Outcome"
+        name="error"
+        value={search.error}
+        options={[
+          ['false', 'Success'],
+          ['true', 'Any error'],
+          ...Object.entries(ERRORS).map(([code, name]) => [code, `${code} ${name}`] as const),
+        ]}
+      />
+      <TimeFields from={search.from} to={search.to} />
+      <Button type="submit">Show</Button>
+    </form>
+  )
+}
+
+function Choice(props: {
+  label: string
+  name: string
+  value: string | undefined
+  options: readonly (readonly [value: string, text: string])[]
+}) {
+  const { label, name, value = '', options } = props
+  return (
+    <Field label={label} name={name}>
+      {(attributes) => (
+        <select {...attributes} className="input" defaultValue={value}>
+          <option value="">Any</option>
+          {options.map(([each, text]) => (
+            <option key={each} value={each}>
+              {text}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  )
+}
+
 function LoggingNotice() {
   const { data } = useQuery(settings)
   if (data?.logging !== false) return null
   return (
     <p className="notice">
       <span>
-        New requests are not logged: logging is switched off under{' '}
+        New requests are not logged. Turn request logging on in the{' '}
         <Link to="/admin/torznab" search={{ tab: 'configuration' }}>
-          Configuration
+          settings
         </Link>
         .
       </span>
@@ -81,7 +150,7 @@ function columnsAt(now: number): readonly Column<TorznabRequest>[] {
       isMain: true,
       cell: ({ query, function: name }) =>
         query === '' ? (
-          <span className="muted">{name.endsWith('search') ? 'the newest' : 'no parameters'}</span>
+          <span className="muted">{name.endsWith('search') ? 'latest torrents' : 'no parameters'}</span>
         ) : (
           <code>{query}</code>
         ),
@@ -103,21 +172,60 @@ function columnsAt(now: number): readonly Column<TorznabRequest>[] {
       isEvident: true,
       cell: ({ error, results }) =>
         error === null ? (
-          `${formatCount(results)} ${results === 1 ? 'result' : 'results'}`
+          formatNumberOf(results, 'result')
         ) : (
           <span className="tag" data-tone="bad">
-            {errorText(error)}
+            {error} {ERRORS[String(error)]}
           </span>
         ),
     },
     { key: 'client', head: 'Application', isEvident: true, cell: ({ client }) => client },
     {
       key: 'duration',
-      head: 'Took',
+      head: 'Duration',
       align: 'end',
       isEvident: true,
       cell: ({ durationMs }) => formatValue(durationMs, 'ms'),
     },
-    { key: 'at', head: 'When', align: 'end', isEvident: true, cell: ({ at }) => <Ago time={at} now={now} /> },
+    { key: 'at', head: 'Time', align: 'end', isEvident: true, cell: ({ at }) => <Ago time={at} now={now} /> },
   ]
+}
+
+const ADDRESS_COLUMNS: readonly Column<TorznabAddress>[] = [
+  { key: 'address', head: 'Address', isMain: true, cell: ({ address }) => address },
+  { key: 'requests', head: 'Requests', align: 'end', cell: ({ requests: count }) => formatCount(count) },
+  { key: 'wrong', head: 'Wrong keys', align: 'end', cell: ({ wrongKeys }) => formatCount(wrongKeys) },
+  { key: 'over', head: 'Over limits', align: 'end', cell: ({ overLimits }) => formatCount(overLimits) },
+  {
+    key: 'hour',
+    head: 'Hour from',
+    align: 'end',
+    isEvident: true,
+    cell: ({ hour }) => <time dateTime={hour}>{formatExactTime(hour)}</time>,
+  },
+]
+
+/** Requests that are counted by address instead of logged. */
+function Addresses() {
+  const { data, error, refetch } = useQuery(addresses)
+  return (
+    <section className="block-list" aria-labelledby="unlogged-requests">
+      <h2 id="unlogged-requests">Refused and anonymous requests</h2>
+      <p className="muted">
+        Counted per address and hour instead of logged. Most tools request the capabilities, which need no key.
+      </p>
+      {data === undefined ? (
+        <Pending error={error} onRetry={() => void refetch()} rows={3} label="Loading addresses." />
+      ) : data.items.length === 0 ? (
+        <Empty title="No refused or anonymous requests." />
+      ) : (
+        <Table
+          caption="Refused and anonymous requests by address and hour"
+          columns={ADDRESS_COLUMNS}
+          rows={data.items}
+          rowKey={({ address, hour }) => hour + address}
+        />
+      )}
+    </section>
+  )
 }

@@ -3,7 +3,7 @@ import { preload } from '@vault-and-tracker/web-kit/start'
 import { adminRoute } from '../admin-route.tsx'
 import { readTorznabSearch } from './search.ts'
 
-/** The panel of the Torznab API. */
+/** Administration of the Torznab API. */
 export const torznabRoutes = [
   createRoute({
     getParentRoute: () => adminRoute,
@@ -11,7 +11,7 @@ export const torznabRoutes = [
     validateSearch: readTorznabSearch,
     loaderDeps: ({ search }) => search,
     loader: ({ context, deps }) => {
-      // Members never need these queries, so they are not in the first script.
+      // Loaded on demand, because members never need these queries.
       preload(import('./preload.ts').then(({ preloadTab }) => preloadTab(context.queries, deps)))
     },
     component: lazyRouteComponent(() => import('./torznab-page.tsx'), 'TorznabPage'),

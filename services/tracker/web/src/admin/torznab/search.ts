@@ -4,8 +4,6 @@ type StatisticsQuery = NonNullable<paths['/api/admin/torznab/statistics']['get']
 export type Range = NonNullable<StatisticsQuery['range']>
 
 const TABS = ['configuration', 'users', 'requests', 'blocks', 'check'] as const
-/** The tabs behind the first, the statistics. */
-export type TorznabTab = (typeof TABS)[number]
 
 /** The functions of the API, as the log names them. */
 export const FUNCTIONS = [
@@ -19,20 +17,19 @@ export const FUNCTIONS = [
   'download',
   'unknown',
 ] as const
-export type FunctionName = (typeof FUNCTIONS)[number]
 
 export const RANGES: readonly Range[] = ['24h', '7d', '30d', 'all']
 
-/** What the address says; what is left out has its default. Each tab reads what concerns it. */
+/** The parameters of the address, of which each tab reads its own. */
 export type TorznabSearch = {
-  readonly tab?: TorznabTab | undefined
+  readonly tab?: (typeof TABS)[number] | undefined
   readonly range?: Exclude<Range, '24h'> | undefined
-  /** ISO 8601, of statistics and requests. */
+  /** ISO 8601, for statistics and requests. */
   readonly from?: string | undefined
   readonly to?: string | undefined
-  /** Whose requests: a name or an id. */
+  /** A name or an id. */
   readonly user?: string | undefined
-  readonly function?: FunctionName | undefined
+  readonly function?: (typeof FUNCTIONS)[number] | undefined
   /** `true` for any error, `false` for none, or the code of one. */
   readonly error?: string | undefined
   /** Part of the name of users. */
@@ -41,10 +38,10 @@ export type TorznabSearch = {
   readonly page?: number | undefined
 }
 
-/** What the log of requests is narrowed to. */
+/** The filters of the request log. */
 export type RequestSearch = Pick<TorznabSearch, 'user' | 'function' | 'error' | 'from' | 'to' | 'page'>
 
-/** The part of the address that the log of requests reads. */
+/** The part of the address that the request log reads. */
 export function requestSearchOf(search: TorznabSearch): RequestSearch {
   const { user, function: name, error, from, to, page } = search
   return { user, function: name, error, from, to, page }
@@ -52,7 +49,7 @@ export function requestSearchOf(search: TorznabSearch): RequestSearch {
 
 const MAX_PAGE = 10_000
 
-/** Reads the parameters of an address; what makes no sense is as if it were not there. */
+/** Reads the parameters of an address; invalid values are ignored. */
 export function readTorznabSearch(raw: Readonly<Record<string, unknown>>): TorznabSearch {
   const page = Number(raw['page'])
   const error = textOf(raw['error'])
@@ -79,7 +76,7 @@ function timeOf(value: unknown): string | undefined {
   return Number.isNaN(time) ? undefined : new Date(time).toISOString()
 }
 
-/** Without the parameters that are not given, as the API client wants them. */
+/** Removes undefined parameters for the API client. */
 export function given<Query extends object>(query: Query): { [Name in keyof Query]?: Exclude<Query[Name], undefined> } {
   return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined)) as {
     [Name in keyof Query]?: Exclude<Query[Name], undefined>

@@ -4,9 +4,9 @@ import { Tabs } from '@vault-and-tracker/web-kit/layout'
 import '../manage.css'
 import { Blocks } from './blocks.tsx'
 import { Check } from './check.tsx'
-import { Configuration } from './configuration.tsx'
 import { Requests } from './requests.tsx'
 import { requestSearchOf } from './search.ts'
+import { Settings } from './settings.tsx'
 import { Statistics } from './statistics.tsx'
 import './torznab.css'
 import { Users } from './users.tsx'
@@ -14,14 +14,14 @@ import { Users } from './users.tsx'
 const route = getRouteApi('/admin/torznab')
 const TABS = [
   [undefined, 'Statistics'],
-  ['configuration', 'Configuration'],
+  ['configuration', 'Settings'],
   ['users', 'Users'],
   ['requests', 'Requests'],
   ['blocks', 'Blocks'],
   ['check', 'Connection check'],
 ] as const
 
-/** The panel of the Torznab API, a tab for each thing one does there. */
+/** Administration of the Torznab API. */
 export function TorznabPage() {
   const search = route.useSearch()
   const { tab } = search
@@ -31,7 +31,7 @@ export function TorznabPage() {
       <h1>Torznab API</h1>
       <Tabs label="Torznab API" tabs={TABS} current={tab} />
       {tab === undefined && <Statistics search={search} />}
-      {tab === 'configuration' && <Configuration />}
+      {tab === 'configuration' && <Settings />}
       {tab === 'users' && <Users search={search} />}
       {tab === 'requests' && <Requests search={requestSearchOf(search)} />}
       {tab === 'blocks' && <Blocks />}

@@ -1,55 +1,72 @@
-import { useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
-import { SearchField } from '@vault-and-tracker/web-kit/form'
-import { Ago, formatCount } from '@vault-and-tracker/web-kit/format'
+import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
+import { Confirm, Empty, Pending, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
+import { Button, SearchField } from '@vault-and-tracker/web-kit/form'
+import { Ago, formatCount, formatNumberOf } from '@vault-and-tracker/web-kit/format'
 import { type Column, Pages, Table, totalText } from '@vault-and-tracker/web-kit/table'
-import { useMemo } from 'react'
-import type { TorznabUser } from '../../api/client.ts'
-import { users } from './queries.ts'
+import { useMemo, useState } from 'react'
+import { api, type TorznabUser } from '../../api/client.ts'
+import { ResetPasskey } from '../parts/reset-passkey.tsx'
+import { TORZNAB_KEY, users } from './queries.ts'
 import type { TorznabSearch } from './search.ts'
-import { UserActions } from './user-actions.tsx'
 
-/** Who uses the API how much, and what can be done about it. */
+type UserSearch = Pick<TorznabSearch, 'search' | 'blocked' | 'page'>
+
+/** The users of the API. */
 export function Users({ search: { search, blocked, page } }: { search: TorznabSearch }) {
-  const { data, error, refetch, isPlaceholderData, dataUpdatedAt } = useQuery(users({ search, blocked, page }))
-  const columns = useMemo(() => columnsAt(dataUpdatedAt), [dataUpdatedAt])
+  const navigate = useNavigate()
+  const { data } = useQuery(users({ search, blocked, page }))
+  const go = (part: UserSearch, replace = false): void => {
+    void navigate({ to: '/admin/torznab', search: { tab: 'users', search, blocked, ...part }, replace })
+  }
   const isNarrowed = search !== undefined || blocked !== undefined
   return (
     <>
       <div className="manage-head">
-        <Filters search={search} blocked={blocked} />
+        <div className="manage-filters">
+          <SearchField label="Part of a name" value={search} onChange={(text) => go({ search: text }, true)} />
+          <select
+            className="input"
+            aria-label="Access"
+            value={blocked ?? ''}
+            onChange={({ target }) => go({ blocked: target.value === 'true' ? 'true' : undefined })}
+          >
+            <option value="">All users</option>
+            <option value="true">Blocked users</option>
+          </select>
+        </div>
         <p className="muted" role="status">
           {data && totalText(data, 'user')}
         </p>
       </div>
-      {data === undefined ? (
-        <Pending error={error} onRetry={() => void refetch()} rows={10} label="Users are loading." />
-      ) : data.items.length === 0 ? (
-        <Empty title={isNarrowed ? 'No user of the API is like this.' : 'Nobody has used the API yet.'}>
-          {isNarrowed ? (
-            <Link to="/admin/torznab" search={{ tab: 'users' }}>
-              All users of the API
-            </Link>
-          ) : (
-            <Link to="/admin/torznab" search={{ tab: 'check' }}>
-              What to enter in Sonarr, Radarr and the others
-            </Link>
-          )}
+      <UserTable search={{ search, blocked, page }}>
+        <Empty title={isNarrowed ? 'No matching users.' : 'No user has used the API yet.'}>
+          <Link to="/admin/torznab" search={{ tab: isNarrowed ? 'users' : 'check' }}>
+            {isNarrowed ? 'Show all users' : 'Set up a tool'}
+          </Link>
         </Empty>
-      ) : (
-        <>
-          <Table
-            caption="Users of the Torznab API"
-            columns={columns}
-            rows={data.items}
-            rowKey={({ user }) => user.id}
-            isStale={isPlaceholderData}
-          />
-          <Pages list={data} />
-        </>
-      )}
+      </UserTable>
+      {data && data.items.length > 0 && <Pages list={data} />}
     </>
+  )
+}
+
+/** A page of users with actions; the children are shown if there are none. */
+export function UserTable({ search, children }: { search: UserSearch; children: React.ReactNode }) {
+  const { data, error, refetch, isPlaceholderData, dataUpdatedAt } = useQuery(users(search))
+  const columns = useMemo(() => columnsAt(dataUpdatedAt), [dataUpdatedAt])
+  if (data === undefined)
+    return <Pending error={error} onRetry={() => void refetch()} rows={10} label="Loading users." />
+  if (data.items.length === 0) return children
+  return (
+    <Table
+      caption="Users of the Torznab API"
+      columns={columns}
+      rows={data.items}
+      rowKey={({ user }) => user.id}
+      isStale={isPlaceholderData}
+    />
   )
 }
 
@@ -92,23 +109,50 @@ function columnsAt(now: number): readonly Column<TorznabUser>[] {
   ]
 }
 
-function Filters({ search, blocked }: Pick<TorznabSearch, 'search' | 'blocked'>) {
-  const navigate = useNavigate()
-  const go = (part: Pick<TorznabSearch, 'search' | 'blocked'>, replace = false): void => {
-    void navigate({ to: '/admin/torznab', search: { tab: 'users', search, blocked, ...part }, replace })
-  }
+/** Actions on a user; all except unblocking ask for confirmation. */
+function UserActions({ usage: { user, blocked, requests } }: { usage: TorznabUser }) {
+  const queries = useQueryClient()
+  const [asking, setAsking] = useState<'block' | 'reset'>()
+  const close = (): void => setAsking(undefined)
+  const change = useMutation<unknown, ApiError, boolean>({
+    mutationFn: (apiBlocked) =>
+      read(api.PATCH('/api/admin/users/{id}', { params: { path: { id: user.id } }, body: { apiBlocked } })),
+    onSuccess: async (_changed, apiBlocked) => {
+      toast(`${user.username} ${apiBlocked ? 'blocked' : 'unblocked'}.`)
+      close()
+      await queries.invalidateQueries({ queryKey: TORZNAB_KEY })
+    },
+    onError: toastProblem,
+  })
+  const block = blocked ? 'Unblock' : 'Block'
   return (
-    <div className="manage-filters">
-      <SearchField label="Part of a name" value={search} onChange={(text) => go({ search: text }, true)} />
-      <select
-        className="input"
-        aria-label="Access"
-        value={blocked ?? ''}
-        onChange={({ target }) => go({ blocked: target.value === 'true' ? 'true' : undefined })}
+    <span className="row-actions">
+      <Button
+        className="small"
+        isBusy={blocked && change.isPending}
+        onClick={() => (blocked ? change.mutate(false) : setAsking('block'))}
+        aria-label={`${block} ${user.username}`}
       >
-        <option value="">All users</option>
-        <option value="true">Blocked users</option>
-      </select>
-    </div>
+        {block}
+      </Button>
+      <Button className="small" onClick={() => setAsking('reset')} aria-label={`Reset passkey of ${user.username}`}>
+        Reset passkey
+      </Button>
+      {asking === 'block' && (
+        <Confirm
+          title={`Block ${user.username} from the API?`}
+          action="Block"
+          isBusy={change.isPending}
+          onConfirm={() => change.mutate(true)}
+          onCancel={close}
+        >
+          <p>
+            Their tools, which have sent {formatNumberOf(requests, 'request')}, are refused with error 102 until you
+            unblock them. They can still sign in, and their clients keep seeding.
+          </p>
+        </Confirm>
+      )}
+      {asking === 'reset' && <ResetPasskey user={user} onClose={close} />}
+    </span>
   )
 }

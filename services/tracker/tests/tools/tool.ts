@@ -1,7 +1,6 @@
 import type { Element } from './element.ts'
 
-// The files of this folder send what the button "Test" of automation tools sends, and judge the answers by the tools' own
-// rules and in their words. They are written by us from the behaviour of the tools, each named after its tool.
+// This folder imitates automation tools: it sends their requests and judges the answers by their rules.
 
 /** How a tool reaches a server; `fetch` itself is one. Redirects are followed by hand, where a tool does. */
 export type Fetch = (

@@ -2,7 +2,7 @@ import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { addressKey } from '@vault-and-tracker/service-kit/http/client-address'
 import type { Redis } from 'ioredis'
 import type { RedisFunctions } from '../redis/functions.redis.ts'
-import { type AddressBlock, type AddressBlocks, LADDER, nextPenalty, type TorznabLimits, WRONG_KEYS } from './ladder.ts'
+import { type AddressBlock, type AddressBlocks, BLOCKING, BLOCKS_MS, type TorznabLimits, WRONG_KEYS } from './limits.ts'
 
 const BLOCKS = 'torznab:blocks'
 const MAX_LISTED = 1_000
@@ -12,7 +12,7 @@ const addressStateKey = (address: string): string => `torznab:address:${address}
 const wrongKeysKey = (address: string): string => `torznab:wrong-keys:${address}`
 
 /**
- * Limits and blocks in Redis. Windows and blocks follow the clock that is given; the keys also expire by themselves.
+ * Limits and blocks in Redis. Windows and blocks follow the given clock; the keys also expire by themselves.
  *
  * @param deps `functions` are those of lua/torznab.lua
  */
@@ -22,14 +22,15 @@ export function createTorznabLimits(deps: {
   clock: Clock
 }): TorznabLimits & AddressBlocks {
   const { redis, functions, clock } = deps
-  const ladder = [LADDER.refusalsInWindow, LADDER.windowsRunning, LADDER.forgottenAfterMs, ...penalties()].map(String)
+  const { refusalsInWindow, windowsRunning, forgottenAfterMs } = BLOCKING
+  const blocking = [refusalsInWindow, windowsRunning, forgottenAfterMs, ...BLOCKS_MS].map(String)
 
   return {
     async take({ userId, address, kind, limit, windowSeconds }) {
       const counted = addressKey(address)
       const keys = [userKey(userId), addressStateKey(counted), BLOCKS]
       const request = [clock.now(), windowSeconds * 1_000, kind, limit, counted].map(String)
-      const [verdict, first, second] = readReply(await functions.call('take', keys, [...request, ...ladder]))
+      const [verdict, first, second] = readReply(await functions.call('take', keys, [...request, ...blocking]))
       if (verdict === 'allowed') return { allowed: true, usage: { searches: Number(first), downloads: Number(second) } }
       return {
         allowed: false,
@@ -85,17 +86,6 @@ export function createTorznabLimits(deps: {
       await redis.multi().del(addressStateKey(counted)).zrem(BLOCKS, counted).exec()
       return true
     },
-  }
-}
-
-/** The length of each block in turn, up to the longest. */
-function penalties(): readonly number[] {
-  const lengths = [nextPenalty(0)]
-  for (;;) {
-    const last = lengths.at(-1) ?? 0
-    const next = nextPenalty(last)
-    if (next === last) return lengths
-    lengths.push(next)
   }
 }
 

@@ -1,0 +1,52 @@
+import { type Kysely, type Migration, sql } from 'kysely'
+
+const STATEMENTS = [
+  // Requests are counted by hour in UTC only: by function, by family of the application, and by response time, in the buckets of
+  // torznab/request-counts.ts. Everything else is a sum of hours. Each batch updates the rows of the current hour, so pages
+  // have free space for new row versions.
+  `create table torznab_hours (
+    kind text collate "C" not null check (kind in ('function', 'client', 'time')),
+    hour timestamptz not null,
+    name text collate "C" not null,
+    requests integer not null,
+    errors integer not null,
+    duration_ms double precision not null,
+    primary key (kind, hour, name)
+  ) with (fillfactor = 80)`,
+  `insert into torznab_hours (kind, hour, name, requests, errors, duration_ms)
+    select kind, start, name, requests, errors, duration_ms from torznab_counts
+    where span = 'hour' and kind in ('function', 'client')`,
+  // The old bucket n ended at 1.1^n ms, the new one ends at 1.5^n ms.
+  `insert into torznab_hours (kind, hour, name, requests, errors, duration_ms)
+    select 'time', start, bucket::text, sum(count), 0, 0
+    from torznab_counts, unnest(buckets) with ordinality as old (count, n), lateral (
+      select case n when 1 then 0 else least(23, ceil(ln(2 * 1.1 ^ (n - 1) / 2.1) / ln(1.5))) end as bucket
+    ) as moved
+    where span = 'hour' and kind = 'all' and count > 0
+    group by start, bucket`,
+  'drop table torznab_counts',
+
+  // The users of a range are those whose first request came before its end and whose newest came after its start, instead of
+  // sets of users by hour, day and month. The first request of earlier users is known to the day.
+  'alter table torznab_users add column first_at timestamptz',
+  `update torznab_users as u set first_at = least(last_at, (
+    select min(start) from torznab_user_sets
+    where span = 'day' and case when number < 8 * length(users) then get_bit(users, number) = 1 end
+  ))`,
+  'alter table torznab_users alter column first_at set not null, drop column number',
+  'drop table torznab_user_sets',
+
+  // Releases before 0014 logged requests without a user.
+  'delete from torznab_requests where user_id is null',
+  'alter table torznab_requests alter column user_id set not null',
+  // Releases before 0014 called them.
+  'drop function torznab_log_ensure_day(date)',
+  'drop function torznab_log_drop_days(date)',
+]
+
+/** One hourly count of Torznab requests instead of counts and sets of users by hour, day and month. */
+export const torznabHours: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    for (const statement of STATEMENTS) await sql.raw(statement).execute(db)
+  },
+}
