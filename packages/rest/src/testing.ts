@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Express, Router } from 'express'
 import type { Description, Surface } from './endpoint.ts'
 
-/** An answer that a test received. `code` is that of an error, read from the service's own error body. */
+/** A response that a test received. `code` is the code of an error, read from its body. */
 export type AnswerCheck = {
   readonly method: string
   readonly pathname: string
@@ -12,11 +12,11 @@ export type AnswerCheck = {
 }
 
 /**
- * Holds an answer against the description of its endpoint: the status, and the schema of the body or the error code.
+ * Compares a response with the description of its endpoint: the status, and the schema of the body or the error code.
  *
- * @param codesOf the codes an endpoint can answer, those of its guards included
+ * @param codesOf the codes that an endpoint can answer, including those of its guards
  * @param table the service's error table
- * @returns what is not documented, or undefined; answers of paths that no endpoint has are not judged
+ * @returns the difference, or undefined if there is none or no endpoint has this path
  */
 export function undocumentedAnswer<S extends Surface>(
   endpoints: readonly Description<S>[],
@@ -31,15 +31,15 @@ export function undocumentedAnswer<S extends Surface>(
     return code !== undefined && codesOf(endpoint).includes(code) && table[code]?.status === status
       ? undefined
       : `${name} answered ${String(status)} ${String(code)}, which is not documented`
-  if (status !== endpoint.status) return `${name} answered ${String(status)}, documented is ${String(endpoint.status)}`
+  if (status !== endpoint.status) return `${name} answered ${String(status)} instead of ${String(endpoint.status)}`
   if (endpoint.answer === undefined || method === 'HEAD') return undefined
   const parsed = endpoint.answer.safeParse(body)
   return parsed.success && isDeepStrictEqual(parsed.data, withoutProto(body))
     ? undefined
-    : `${name} answered a body that does not fit its schema: ${parsed.error?.message ?? 'unknown members'}`
+    : `${name} answered a body that does not match its schema: ${parsed.error?.message ?? 'unknown members'}`
 }
 
-/** Schemas leave a member of this name out of what they parse. */
+/** Schemas drop a member with this name. */
 function withoutProto(body: unknown): unknown {
   return JSON.parse(JSON.stringify(body), (name, value: unknown) => (name === '__proto__' ? undefined : value))
 }
@@ -48,7 +48,7 @@ function pattern(path: string): RegExp {
   return new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`)
 }
 
-/** The paths of all routes of an app, as OpenAPI writes them, sorted and each once. */
+/** The distinct paths of all routes of an app in OpenAPI's notation, sorted. */
 export function routesOf(app: Express): readonly string[] {
   return [...new Set(pathsOf(app.router))].toSorted()
 }
@@ -61,10 +61,9 @@ function pathsOf(router: Router): readonly string[] {
 }
 
 /**
- * Where a body that a request may have, or an object inside it, takes unknown members. A sender of a misspelt one would not
- * learn of it.
+ * The places where a request body, or an object in it, accepts unknown members. A misspelt member would be ignored there.
  *
- * @param paths those of an OpenAPI document
+ * @param paths the paths of an OpenAPI document
  */
 export function openBodiesIn(paths: object): readonly string[] {
   return openObjectsIn(paths, '', false)
