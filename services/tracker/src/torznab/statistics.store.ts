@@ -16,11 +16,16 @@ export function createStatisticsStore(db: Db): StatisticsStore {
 
     counts: async (kinds, { from, to }, step) => {
       // `date_bin` takes a quarter of the time of `date_trunc`, which therefore only gets days.
+      const bin = step === 'hour' ? '1 hour' : '1 day'
+      const [inner, outer] =
+        step === undefined
+          ? [sql`null::timestamptz`, sql`start`]
+          : [sql`date_bin(${bin}, hour, '2000-01-01Z')`, sql`date_trunc(${sql.lit(step)}, start, 'UTC')`]
       const { rows } = await sql<CountRow>`
-        select kind, name, ${step === undefined ? sql`null` : sql`date_trunc(${sql.lit(step)}, start, 'UTC')`} as start,
+        select kind, name, ${outer} as start,
           sum(requests)::bigint as requests, sum(errors)::bigint as errors, sum(duration_ms) as "durationMs"
         from (
-          select kind, name, date_bin(${step === 'hour' ? '1 hour' : '1 day'}, hour, '2000-01-01Z') as start,
+          select kind, name, ${inner} as start,
             sum(requests) as requests, sum(errors) as errors, sum(duration_ms) as duration_ms
           from torznab_hours where kind = any(${kinds}) and hour >= ${from} and hour < ${to}
           group by 1, 2, 3

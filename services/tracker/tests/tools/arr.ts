@@ -137,7 +137,7 @@ function readItem(item: Element): readonly Release[] {
   ]
 }
 
-// What Sonarr, Radarr, Lidarr and Readarr have in common beside their Test, being one program once.
+// What Sonarr, Radarr, Lidarr and Readarr have in common in addition to their test; they were one program once.
 
 const MAX_PAGES = 30
 const MAX_RESULTS = 1_000

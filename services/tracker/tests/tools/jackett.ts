@@ -15,7 +15,7 @@ export async function testJackett(indexer: Indexer): Promise<readonly Release[]>
   return releases
 }
 
-/** A search of Jackett's reader of Newznab feeds. @throws ToolError where it fails as a whole */
+/** A search of Jackett's reader of Newznab feeds. @throws ToolError if all of it fails */
 export async function searchJackett(indexer: Indexer, q: string): Promise<readonly Release[]> {
   const query = `t=search&apikey=${indexer.apiKey}&q=${encodeURIComponent(q)}`
   const { status, body } = await get(indexer, query, HEADERS)

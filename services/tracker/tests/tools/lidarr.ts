@@ -20,7 +20,7 @@ export async function syncLidarr(indexer: Indexer, lastSeen?: Release): Promise<
   return fetchPages(LIDARR, indexer, caps, recent(indexer, caps), lastSeen)
 }
 
-/** An album by its fields, beside an empty `q`; when these find nothing, by words. */
+/** An album by its fields, with an empty `q`; when these find nothing, by words. */
 export async function searchAlbum(
   indexer: Indexer,
   wanted: { artist: string; album: string; year?: number },
