@@ -56,15 +56,15 @@ export function describeApi(): OpenApiDocument {
     description:
       'The REST API of a private BitTorrent tracker. Announce, scrape and Torznab have formats of their own.',
     tags: {
-      accounts: 'Signing up, signing in, and one’s own account',
-      categories: 'The tree of categories',
+      accounts: 'Registration, sign-in and your own account',
+      categories: 'The category tree',
       torrents: 'The catalogue of torrents',
-      users: 'What administrators do with the accounts of others',
-      moderation: 'What moderators do with uploaded torrents',
-      site: 'What administrators set for the whole site',
-      swarms: 'What staff see of the swarms',
-      torznab: 'What administrators set and see of the Torznab API',
-      'admin log': 'What administrators and moderators did',
+      users: 'User administration',
+      moderation: 'Moderation of uploaded torrents',
+      site: 'Site-wide settings and the overview',
+      swarms: 'Swarm statistics for staff',
+      torznab: 'Settings and statistics of the Torznab API',
+      'admin log': 'Actions of administrators and moderators',
     },
     securitySchemes: { session: { type: 'apiKey', in: 'cookie', name: 'session' } },
     security: (access) => (access === 'anyone' ? [] : [{ session: [] }]),
@@ -75,20 +75,20 @@ export function describeApi(): OpenApiDocument {
 }
 
 /**
- * The server that answers every HTTP request of the tracker; it does not listen yet.
+ * The HTTP server of the tracker, not yet listening.
  *
- * @param options `stopping` aborts when the service was asked to stop; `/ready` is 503 from then on
+ * @param options `stopping` aborts when the service has to stop; from then on `/ready` is 503
  */
 export function createHttpServer(context: Context, options: { logger: Logger; stopping: AbortSignal }): TrackerServer {
   return createTrackerServer(createApp(context, options), context)
 }
 
-/** What `pnpm build` makes of `web`; the same folder seen from the sources and from what was compiled. */
+/** The built web application, relative to both `src` and `dist`. */
 const WEB_FOLDER = fileURLToPath(new URL('../web/dist', import.meta.url))
-/** The first parts of the web application's addresses. */
+/** The first path segments of the web application's URLs. */
 const WEB_PAGES = ['login', 'register', 'torrents', 'upload', 'me', 'users', 'admin'] as const
 
-/** The REST surface: middleware in order, the endpoints, then the answers to what matched nothing or failed. */
+/** The REST surface: middleware in order, the endpoints, then unknown paths and errors. */
 export function createApp(context: Context, { logger, stopping }: { logger: Logger; stopping: AbortSignal }): Express {
   const { useCases, rest, torznabRoutes, metrics, checks, siteName } = context
   const app = express()

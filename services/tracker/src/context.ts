@@ -11,38 +11,38 @@ import { createStaffOverview, type StaffOverview } from './context/overview.ts'
 import { createRest, type Rest } from './context/rest.ts'
 import { createTorznabPart, type TorznabPart } from './context/torznab.ts'
 
-/** What handlers call. */
+/** The use cases that handlers call. */
 export type UseCases = AccountUseCases &
   Catalogue['useCases'] &
   TorznabPart['useCases'] &
   AnnounceEngine['useCases'] &
   StaffOverview
 
-/** The service, joined: what it does, who may call it, how it is watched, and how it ends. */
+/** The assembled service. */
 export type Context = {
   readonly useCases: UseCases
   readonly rest: Rest
   readonly announces: AnnounceEngine['requests']
-  /** Undefined where WebSockets are switched off. */
+  /** Undefined if WebSockets are disabled. */
   readonly sockets: AnnounceEngine['sockets']
-  /** Whether announces are read before node:http. */
+  /** Whether announces are parsed before node:http. */
   readonly hasAnnounceFront: boolean
   readonly torznabRoutes: TorznabPart['routes']
-  /** Nothing runs in the background before it is started. */
+  /** Background tasks, which run only once started. */
   readonly background: Pick<Background, 'start' | 'stop'>
   readonly metrics: Pick<Metrics, 'middleware' | 'handler'>
   readonly checks: Checks
-  /** What the pages are called instead of their own name. */
+  /** The site name that pages show instead of the default. */
   readonly siteName: string | undefined
   /** Closes the connections; requests and background tasks must have ended. */
   readonly close: () => Promise<void>
 }
 
 /**
- * Connects to Postgres and Redis and joins the parts.
+ * Connects to Postgres and Redis and assembles the service.
  *
- * @param options `swarmClock` is for tests: without it swarms have the time of their Redis, which all processes share
- * @throws UnavailableError when Redis does not respond. Then no connection is left open
+ * @param options `swarmClock` is for tests. By default swarms use the time of their Redis, which all processes share
+ * @throws UnavailableError if Redis does not respond; no connection is left open then
  */
 export function createContext(options: Omit<Start, 'resources'>): Promise<Context> {
   return withResources(options.logger, (resources) => join({ ...options, resources }))

@@ -1,8 +1,8 @@
 import { createErrors } from '@vault-and-tracker/service-kit/core/errors'
 
 /**
- * Every code the REST surface can answer, its HTTP status and what it means. The OpenAPI document and the README are
- * tested against this table.
+ * Every error code of the REST surface, with its HTTP status and meaning. The OpenAPI document and the README are tested
+ * against this table.
  */
 export const ERRORS = {
   BAD_REQUEST: { status: 400, meaning: 'A parameter or the body is malformed; the message names it.' },
@@ -25,5 +25,5 @@ export const ERRORS = {
 /** A code of the table above. */
 export type ErrorCode = keyof typeof ERRORS
 
-/** Makes an error of the table, to throw from anywhere in the tracker. A message never repeats the input. */
+/** Creates an error of the table, to throw from anywhere in the tracker. A message never repeats the input. */
 export const { apiError, isApiError } = createErrors<ErrorCode>(ERRORS)

@@ -1,10 +1,10 @@
 import { within } from '@vault-and-tracker/service-kit/core/with-timeout'
 
 /**
- * Sends a message to the first process, from a worker, and waits for the answer.
+ * Sends a message from a worker to the first process and waits for the answer.
  *
- * @param answerOf reads a message of the first process; undefined where it is no answer to this one
- * @returns `otherwise` where it has ended, or does not answer within `ms`
+ * @param answerOf parses a message of the first process; undefined if it is not the answer
+ * @returns `otherwise` if the first process has ended or does not answer within `ms`
  */
 export async function askFirstProcess<Answer>(
   question: string | object,
@@ -21,7 +21,7 @@ export async function askFirstProcess<Answer>(
     }
   })
   process.on('message', onMessage)
-  // Where it cannot be asked, it does not answer either.
+  // A failed send ends in the timeout below.
   process.send?.(question, undefined, undefined, () => undefined)
   const answer = await within(ms, answered, otherwise)
   process.off('message', onMessage)

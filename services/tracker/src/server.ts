@@ -7,21 +7,21 @@ import type { HttpAnnounce } from './announce/http-announce.ts'
 import type { Reply } from './announce/reply.ts'
 import { type SocketServer, UpgradableRequest } from './webtorrent/server.ws.ts'
 
-/** What is answered before the app. `sockets` is undefined where WebSockets are switched off. */
+/** Handlers that run before the app. `sockets` is undefined if WebSockets are disabled. */
 type BeforeApp = {
   readonly announces: TrackerRequests
   readonly sockets: Pick<SocketServer, 'attach'> | undefined
-  /** Whether announces are read before node:http. */
+  /** Whether announces are parsed before node:http. */
   readonly hasAnnounceFront: boolean
 }
 
-/** A server that is not listening yet. */
+/** A server that does not listen yet. */
 export type TrackerServer = { readonly server: Server; readonly front: RequestFront | undefined }
 
-/** An upload over a slow line may take long. Headers do not: a connection that sends them too slowly is closed. */
+/** Uploads over slow connections take long. Headers do not, so connections that send them slowly are closed. */
 const OPTIONS = { requestTimeout: 120_000, headersTimeout: 10_000, connectionsCheckingInterval: 2_000 } as const
 
-/** The HTTP server of an app. Announces and scrapes, also malformed ones, are answered before the app. */
+/** The HTTP server of an app. Announces and scrapes, including malformed ones, are handled before the app. */
 export function createTrackerServer(app: Express, { announces, sockets, hasAnnounceFront }: BeforeApp): TrackerServer {
   const server: Server = createServer({ ...OPTIONS, IncomingMessage: UpgradableRequest }, (request, response) => {
     if (hasTooManyFields(request)) {
@@ -31,17 +31,17 @@ export function createTrackerServer(app: Express, { announces, sockets, hasAnnou
     const isTaken = request.method === 'GET' && announces.take(request.url ?? '', request, new NodeClient(response))
     if (!isTaken) app(request, response)
   })
-  // Node would answer an expectation it does not know by itself, without a body; nothing obliges us to refuse it.
+  // By default Node refuses unknown expectations without a body. The RFC lets a server ignore them.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   sockets?.attach(server)
   answerMalformed(server, (error) => announces.answerMalformed(error.rawPacket) ?? plainAnswer(error.code))
-  // A client may end its half of the connection behind its last request (RFC 9112 section 9.6). Node has a property for
-  // it that its types lack; without it the answer is lost.
+  // A client may close its half of the connection after its last request (RFC 9112 section 9.6). Node needs this property,
+  // which its types lack, to send the response.
   Object.assign(server, { httpAllowHalfOpen: true })
   return { server, front: hasAnnounceFront ? createAnnounceFront(announces) : undefined }
 }
 
-/** The client of one request that node:http has read. */
+/** The client of one request that node:http has parsed. */
 class NodeClient implements TrackerClient {
   announce?: HttpAnnounce
   private readonly response: ServerResponse
@@ -54,12 +54,12 @@ class NodeClient implements TrackerClient {
     const headers = ['Content-Type', 'text/plain', 'Content-Length', String(body.length), 'Cache-Control', 'no-store']
     if (retryAfter !== undefined) headers.push('Retry-After', String(retryAfter))
     this.response.writeHead(status, headers)
-    // As a latin1 string the body leaves in one write with the head; a buffer would be a second one.
+    // A latin1 string is sent in one write with the head; a buffer would need a second write.
     this.response.end(body.toString('latin1'), 'latin1')
   }
 }
 
-/** As Node itself answers what it cannot read. */
+/** Node's default response to a request that it cannot parse. */
 function plainAnswer(code: string | undefined): string {
   const status = code === 'HPE_HEADER_OVERFLOW' ? 431 : code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400
   return `HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}\r\nConnection: close\r\n\r\n`

@@ -2,13 +2,13 @@ import { type DefineEndpoint, type Description, type Endpoint, endpointsOf } fro
 import type { Session } from './accounts/sessions.ts'
 import type { ErrorCode } from './errors.ts'
 
-/** Who may call an endpoint. `session` is a member whatever the state of their account; `moderator` includes administrators. */
+/** Who can call an endpoint. `session` is any signed-in member, even a banned one; `moderator` includes administrators. */
 export type Access = 'anyone' | 'session' | 'member' | 'moderator' | 'admin'
 
-/** Which limit an endpoint counts against. */
+/** The limit that an endpoint counts against. */
 export type LimitKind = 'read' | 'write' | 'authentication'
 
-/** Where a request came from, and the session of its cookie if there is one. */
+/** The origin of a request, and the session of its cookie, if any. */
 export type Visitor = {
   readonly address: string
   readonly userAgent: string
@@ -17,10 +17,10 @@ export type Visitor = {
   clearSession(): void
 }
 
-/** A visitor with a session, whose account may do what the endpoint does. It is active, except where `session` is enough. */
+/** A visitor whose account may call the endpoint. It is active, unless the endpoint requires only a `session`. */
 export type SignedInUser = Visitor & { readonly session: Session }
 
-/** What the tracker's endpoints have in common. */
+/** The types that all endpoints of the tracker share. */
 export type TrackerSurface = {
   callers: { anyone: Visitor } & Record<Exclude<Access, 'anyone'>, SignedInUser>
   limit: LimitKind
@@ -35,7 +35,7 @@ export function endpoints<Deps>(): DefineEndpoint<TrackerSurface, Deps> {
   return endpointsOf<TrackerSurface, Deps>()
 }
 
-/** The codes that an endpoint can answer: its own, and those of its guard and its input. */
+/** The error codes of an endpoint: its own, and those of its guard and its input. */
 export function codesOf(endpoint: Description<TrackerSurface>): readonly ErrorCode[] {
   const codes = new Set<ErrorCode>(endpoint.errors)
   const { method, access, params, query, body, upload } = endpoint

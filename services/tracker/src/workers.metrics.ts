@@ -7,7 +7,7 @@ import { askFirstProcess } from './first-process.ts'
 
 type Metric = MetricObjectWithValues<MetricValue<string>>
 
-/** A worker that does not answer for so long stands still. */
+/** After this time without an answer, a worker is considered blocked. */
 const TIMEOUT_MS = 5_000
 const OF_ALL = 'tracker:metrics'
 const OF_ONE = 'tracker:own-metrics'
@@ -19,11 +19,11 @@ type OfOne = { readonly type: typeof OF_ONE; readonly id: number; readonly metri
 
 /** The metrics of all workers, in the first process. */
 export type WorkersMetrics = {
-  /** To be called when a worker listens: from then on it is asked. */
+  /** Call when a worker listens. */
   add(worker: Worker): void
-  /** To be called with every message of a worker. */
+  /** Call with every message of a worker. */
   receive(worker: Worker, message: unknown): void
-  /** To be called when a worker has ended: what it counted stays in the sums, as far as it was collected. */
+  /** Call when a worker has ended. Its last collected counts stay in the sums. */
   ended(worker: Worker): Promise<void>
 }
 
@@ -31,15 +31,15 @@ function isOf<Message extends OfAll | OfOne>(type: Message['type'], message: unk
   return typeof message === 'object' && message !== null && 'type' in message && message.type === type
 }
 
-/** Creates what adds up the metrics of all workers. */
+/** Creates the sums of the metrics of all workers. */
 export function createWorkersMetrics(logger: Logger): WorkersMetrics {
   const listening = new Set<Worker>()
-  /** What each of them told last. */
+  /** The last metrics of each worker. */
   const latest = new Map<Worker, readonly Metric[]>()
-  /** What the workers that have ended counted. Without it the sums would fall whenever one ends. */
+  /** The counts of ended workers. Without them the sums would fall whenever a worker ends. */
   let retired: readonly Metric[] = []
   let retiring = Promise.resolve()
-  /** Workers that have not answered a request yet, by its id. */
+  /** Requests by id, with the workers that have not answered yet. */
   const asked = new Map<number, { readonly missing: Set<Worker>; readonly onAll: () => void }>()
   let lastId = 0
 
@@ -48,7 +48,7 @@ export function createWorkersMetrics(logger: Logger): WorkersMetrics {
     if (request?.missing.delete(worker) === true && request.missing.size === 0) request.onAll()
   }
 
-  /** @throws Error when a worker does not answer in time */
+  /** @throws Error if a worker does not answer in time */
   const collect = async (): Promise<string> => {
     lastId += 1
     const id = lastId
@@ -84,7 +84,7 @@ export function createWorkersMetrics(logger: Logger): WorkersMetrics {
     },
     ended: (worker) => {
       listening.delete(worker)
-      // One after the other, and each from the one place to the other in one step, so that no sum lacks it.
+      // One after the other, and moved in a single step, so that no sum misses a worker.
       retiring = retiring.then(async () => {
         const counted = (latest.get(worker) ?? []).filter(isCounted)
         retired = await sumOf([retired, counted]).getMetricsAsJSON()
@@ -96,30 +96,30 @@ export function createWorkersMetrics(logger: Logger): WorkersMetrics {
   }
 }
 
-/** Whether a metric only rises. What else a worker told is no longer so once it has ended. */
+/** Whether a metric only rises. Other metrics are meaningless once their worker has ended. */
 function isCounted({ type }: Metric): boolean {
   return ['counter', 'histogram', 'summary'].includes(String(type))
 }
 
-/** Adds up metrics, or what else their `aggregator` says. */
+/** Aggregates metrics according to their `aggregator`, a sum by default. */
 function sumOf(metrics: readonly (readonly Metric[])[]): Registry {
-  // The library takes an array and types it as one of any objects.
+  // The library does not accept readonly arrays.
   return AggregatorRegistry.aggregate(metrics as Metric[][])
 }
 
 /**
- * Metrics as they are answered over HTTP. A worker answers those of all workers, since a client cannot choose which one
- * it asks. Where the first process does not reply in time the answer is 503: counters of one worker alone would look like
- * those of a service that was started anew, and count once more at the next scrape.
+ * Serves the metrics of all workers, since clients cannot choose a worker. If the first process does not reply in time,
+ * the response is 503: the counters of one worker alone would look like a restart, and the next scrape would count
+ * everything twice.
  *
- * @returns the metrics, unchanged where the process is alone
+ * @returns the metrics, unchanged in a single process
  */
 export function withMetricsOfAllWorkers(metrics: Metrics): Metrics {
   if (!cluster.isWorker) return metrics
   const { registry } = metrics
   process.on('message', (message: unknown) => {
     if (!isOf<OfOne>(OF_ONE, message)) return
-    // Where they cannot be told, the first process waits in vain, and says so.
+    // If this fails, the first process times out and logs it.
     registry.getMetricsAsJSON().then(
       (own) => process.send?.({ ...message, metrics: own } satisfies OfOne),
       () => undefined,

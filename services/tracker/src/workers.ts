@@ -4,28 +4,28 @@ import type { Logger } from '@vault-and-tracker/service-kit/log/logger'
 import { askFirstProcess } from './first-process.ts'
 import { createWorkersMetrics } from './workers.metrics.ts'
 
-/** A worker that ends sooner than this after its start is not replaced at once: it would end again. */
+/** A worker that ends sooner than this is replaced after a delay, because its successor will probably end too. */
 const SHORT_LIFE_MS = 5_000
 const RESTART_DELAY_MS = 1_000
 
-/** A worker that has not ended so long before the first process has to is killed: it would keep the port. */
+/** Workers still running this long before the first process must end are killed, because they would keep the port. */
 const KILL_BEFORE_END_MS = 500
-/** What a worker asks that is about to accept no more connections, ... */
+/** A worker's question before it stops accepting connections ... */
 const MAY_LEAVE = 'tracker:may-leave'
-/** ... and what the first process answers. */
+/** ... and the answers of the first process. */
 const OTHERS_ACCEPT = 'tracker:others-accept'
 const IS_LAST = 'tracker:is-last'
-/** A first process that does not answer for so long, in milliseconds, has ended or stands still. */
+/** After this time without an answer, the first process is considered ended or blocked. */
 const ANSWER_MS = 1_000
 
-/** Whether this process is one of several that share the port. */
+/** Whether this process is a worker. */
 export function isWorker(): boolean {
   return cluster.isWorker
 }
 
 /**
- * Asks the first process whether other workers go on accepting connections, to be called before this one stops accepting
- * them. Of workers that ask at the same time, one is the last. False where there are no workers.
+ * Asks the first process whether other workers keep accepting connections. Call it before this worker stops accepting
+ * them. If several workers ask at the same time, one of them is the last. False outside workers.
  */
 export async function othersAccept(): Promise<boolean> {
   if (!cluster.isWorker) return false
@@ -35,19 +35,19 @@ export async function othersAccept(): Promise<boolean> {
 }
 
 /**
- * Runs the service in several processes that share the port, replaces those that die, and stops them with this one.
+ * Runs the service in several processes that share the port, replaces those that end, and stops them with this one.
  *
  * @returns once all of them listen
- * @throws Error when a worker ends before it listened
+ * @throws Error if a worker ends before it listens
  */
 export async function startWorkers(scope: Scope, count: number, logger: Logger): Promise<void> {
-  // The workers accept connections themselves. Node's other way is that the first process accepts them and passes each
-  // on: that costs more than an announce, and those that wait to be passed on are reset when the workers stop.
+  // The workers accept connections themselves. With Node's default, the first process accepts and forwards them, which
+  // costs more than an announce, and connections waiting to be forwarded are reset when the workers stop.
   cluster.schedulingPolicy = cluster.SCHED_NONE
   const metrics = createWorkersMetrics(logger)
   let areUp = false
   const accepting = new Set<Worker>()
-  /** Who stops accepting last shortens the queue of the port, which nobody else may be using then. */
+  /** The last worker to stop accepting shortens the queue of the port, so no other worker may be using it. */
   const letLeave = (worker: Worker): void => {
     const isLast = accepting.size <= 1 || !accepting.delete(worker)
     worker.send(isLast ? IS_LAST : OTHERS_ACCEPT)
@@ -63,14 +63,14 @@ export async function startWorkers(scope: Scope, count: number, logger: Logger):
       if (message === MAY_LEAVE) letLeave(worker)
       else metrics.receive(worker, message)
     })
-    // A message to a worker that has just died. Without a listener it would end this process.
+    // Emitted for a message to a worker that has just ended. Without a listener it would end this process.
     worker.on('error', (error: unknown) =>
-      logger.warn({ err: error, worker: worker.process.pid }, 'a worker is not reached'),
+      logger.warn({ err: error, worker: worker.process.pid }, 'could not reach a worker'),
     )
     worker.once('exit', (code, signal) => {
       accepting.delete(worker)
       void metrics.ended(worker)
-      // One that ends before all are up ends the start.
+      // A worker that ends before all are up fails the start.
       if (scope.signal.aborted || !areUp) return
       logger.error({ worker: worker.process.pid, code, signal }, 'a worker ended; another one is started')
       setTimeout(
@@ -89,20 +89,20 @@ export async function startWorkers(scope: Scope, count: number, logger: Logger):
       const worker = start()
       return new Promise<void>((resolve, reject) => {
         worker.once('listening', () => resolve())
-        worker.once('exit', () => reject(new Error('a worker ended before it listened; its log lines have the reason')))
+        worker.once('exit', () => reject(new Error('a worker ended before it listened; see its log for the reason')))
       })
     }),
   )
   areUp = true
 }
 
-/** @throws Error when a worker did not end cleanly */
+/** @throws Error if a worker did not end cleanly */
 async function stopWorkers(): Promise<void> {
   const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
   const ended = workers.map(
     (worker) =>
       new Promise<boolean>((resolve) =>
-        // One that had not begun to listen for signals ends by ours.
+        // A worker without its signal handlers yet ends by our SIGTERM.
         worker.once('exit', (code, signal) => resolve(code === 0 || signal === 'SIGTERM')),
       ),
   )
@@ -112,5 +112,5 @@ async function stopWorkers(): Promise<void> {
   }, STOP_DEADLINE_MS - KILL_BEFORE_END_MS)
   const areClean = await Promise.all(ended)
   clearTimeout(deadline)
-  if (areClean.includes(false)) throw new Error('a worker did not end cleanly; its log lines have the reason')
+  if (areClean.includes(false)) throw new Error('a worker did not end cleanly; see its log for the reason')
 }

@@ -5,13 +5,13 @@ import type { Delta } from '../swarm/swarm.ts'
 import { decodeDelta, TAGS, tagOf, tagPrefix } from '../swarm/wire.ts'
 import type { AccountingQueue, Batch } from './accounting.ts'
 
-/** Fields read in one step, so that a large batch does not delay announces. */
+/** Fields per step of a scan, so that a large batch does not delay announces. */
 const SCAN_COUNT = 500
 
 /**
- * Deltas that accumulate in Redis beside the swarms.
+ * Deltas that accumulate in Redis next to the swarms.
  *
- * @param functions those of lua/accounting.lua
+ * @param functions the functions of lua/accounting.lua
  */
 export function createAccountingQueue(redis: Redis | Cluster, functions: RedisFunctions): AccountingQueue {
   return {
@@ -40,7 +40,7 @@ export function createAccountingQueue(redis: Redis | Cluster, functions: RedisFu
     },
 
     markChanged: async (names) => {
-      // One command each, since a command to a Cluster may have keys of one slot.
+      // One command per name, since the keys of a command to a Cluster must share a slot.
       await Promise.all(names.map((name) => redis.sadd(`${tagPrefix(tagOf(name))}dirty`, name)))
     },
   }
@@ -50,7 +50,7 @@ function batchKey(batch: Batch): string {
   return `${tagPrefix(batch.tag)}flush:${batch.id}`
 }
 
-/** The fields of a hash that does not change; a scan may return one of them twice. */
+/** The fields of a hash that does not change. A scan may return a field twice. */
 async function* pairs(redis: Redis | Cluster, key: string): AsyncGenerator<[Buffer, Buffer]> {
   const seen = new Set<string>()
   let cursor = '0'

@@ -10,12 +10,12 @@ export function createAccountingMetrics(registry: Registry): FlushCounters {
   })
   const failed = new Counter({
     name: 'tracker_accounting_failures_total',
-    help: 'Accounting batches that could not be read or written; they are retried.',
+    help: 'Accounting batches that could not be read or written and are retried.',
     registers: [registry],
   })
   const waiting = new Gauge({
     name: 'tracker_accounting_batches_waiting',
-    help: 'Accounting batches that are due and not written to Postgres, on the process that leads.',
+    help: 'Accounting batches that are due but not written to Postgres, in the leading process.',
     registers: [registry],
   })
   return {

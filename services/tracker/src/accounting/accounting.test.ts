@@ -12,7 +12,7 @@ const DELTA: Delta = {
   ...{ leeched: false, snatched: false, completedAt: undefined },
 }
 
-/** A queue in which so many rows accumulate under a tag between two flushes, and a ledger that notes what it is given. */
+/** A queue in which `rowsOf` rows accumulate per tag between two flushes, and a ledger that records its writes. */
 function world(rowsOf: (tag: number) => number, onWrite: (tags: readonly number[]) => void = () => undefined) {
   let nowMs = 1_000_000
   let taken = 0
@@ -72,7 +72,7 @@ function world(rowsOf: (tag: number) => number, onWrite: (tags: readonly number[
   }
 }
 
-test('a transaction writes a thousand rows at most, unless a single batch has more', async () => {
+test('a transaction writes at most 1,000 rows, unless a single batch has more', async () => {
   const rows = [600, 400, 1, 999, 5_000, 300, 300, 300, 300]
   const { flusher, transactions, advance } = world((tag) => rows[tag] ?? 0)
   await flusher.flush()
@@ -96,7 +96,7 @@ test('a third of the tags is taken in each turn, and written two turns later', a
   expect(transactions).toEqual([...thirds, thirds[0]])
 })
 
-test('what a turn writes is spread over the time until the next one', async () => {
+test('the writes of a turn are spread over the time until the next one', async () => {
   const { transactions, pauses, advance, turn } = world(() => 700)
   for (let i = 0; i < 3; i++) {
     await turn()
@@ -106,7 +106,7 @@ test('what a turn writes is spread over the time until the next one', async () =
   expect(pauses.map(Math.round)).toEqual([TURN_MS / 3, (TURN_MS * 2) / 3].map(Math.round))
 })
 
-test('a turn that is late pauses as long as its transactions take', async () => {
+test('a late turn pauses as long as its transactions take', async () => {
   const late = world(
     () => 700,
     () => late.advance(TURN_MS),
@@ -119,7 +119,7 @@ test('a turn that is late pauses as long as its transactions take', async () => 
   expect(late.pauses).toEqual([TURN_MS, TURN_MS])
 })
 
-test('a clock that goes back lets no pause take longer than a turn', async () => {
+test('no pause exceeds a turn if the clock goes back', async () => {
   const back = world(
     () => 700,
     () => back.advance(-3_600_000),
@@ -131,7 +131,7 @@ test('a clock that goes back lets no pause take longer than a turn', async () =>
   for (const ms of back.pauses) expect(ms).toBeLessThanOrEqual(TURN_MS)
 })
 
-test('batches that another process took are found in three turns, and wait from when they are seen', async () => {
+test('finds batches of another process within three turns, and settles them from then on', async () => {
   const { flusher, another, transactions, advance } = world(() => 1)
   await flusher.flush()
   advance(60_000)
@@ -146,7 +146,7 @@ test('batches that another process took are found in three turns, and wait from 
   ])
 })
 
-test('a batch that cannot be written does not keep the others of its transaction', async () => {
+test('a batch that cannot be written does not hold up the others of its transaction', async () => {
   const { flusher, errors, transactions, advance } = world(
     () => 400,
     (tags) => {

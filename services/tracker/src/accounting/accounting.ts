@@ -3,7 +3,7 @@ import { isUnavailable } from '@vault-and-tracker/service-kit/core/unavailable'
 import type { Invalidation } from '../invalidation/invalidation.ts'
 import type { Delta, SwarmCounts, SwarmName } from '../swarm/swarm.ts'
 
-/** Deltas taken out of Redis together. The id keeps them from being written twice. */
+/** Deltas taken out of Redis together. The id prevents writing them twice. */
 export type Batch = {
   readonly id: string
   readonly tag: number
@@ -15,111 +15,110 @@ export type BatchContents = {
   readonly changed: readonly SwarmName[]
 }
 
-/** Where deltas accumulate and wait. All methods throw what `isUnavailable` recognises. */
+/** The queue of deltas. All methods throw an error that `isUnavailable` recognises if Redis is unavailable. */
 export type AccountingQueue = {
-  /** How many tags there are: 0 to one less. */
+  /** The number of tags, which are numbered from 0. */
   readonly tags: number
-  /** Takes what accumulated under some tags, except where a batch still waits; returns every batch of theirs that waits. */
+  /** Takes the accumulated deltas of tags without a waiting batch. Returns every waiting batch of these tags. */
   take(tags: readonly number[]): Promise<readonly Batch[]>
-  /** The contents of a batch; empty when it was dropped. @throws Error when something in it has an unknown form */
+  /** The contents of a batch; empty if it was dropped. @throws Error if it is malformed */
   read(batch: Batch): Promise<BatchContents>
   drop(batch: Batch): Promise<void>
-  /** Adds swarms to those whose counts the next batch writes. */
+  /** Has the next batch write the counts of swarms. */
   markChanged(names: readonly SwarmName[]): Promise<void>
 }
 
-/** The counts that the database keeps of a swarm, for lists and sorting. */
+/** The counts of a swarm in the database, for lists and sorting. */
 export type CountedSwarm = Pick<SwarmCounts, 'complete' | 'incomplete'> & { readonly name: SwarmName }
 
-/** A torrent whose count of snatches rose; the second hash is that of a hybrid. */
+/** A torrent with new snatches. Only hybrids have a second hash. */
 export type CompletedTorrent = { readonly infoHash: Buffer; readonly infoHashV2: Buffer | null }
 
-/** What changed of a torrent whose count of snatches rose. */
+/** The invalidations for a torrent with new snatches. */
 export function changesOf({ infoHash, infoHashV2 }: CompletedTorrent): readonly Invalidation[] {
   return [infoHash, infoHashV2].flatMap((hash) =>
     hash === null ? [] : [{ kind: 'torrent', infoHash: hash.toString('hex') } as const],
   )
 }
 
-/** A batch with its swarms counted after it was taken: counts are written in the order in which they were read. */
+/** A batch with counts of its swarms from after it was taken, so that counts are written in the order of their reads. */
 export type CountedBatch = {
   readonly id: string
   readonly deltas: readonly Delta[]
   readonly counts: readonly CountedSwarm[]
 }
 
-/** Where users' and torrents' totals are kept. All methods throw what `isUnavailable` recognises when Postgres is unavailable. */
+/** The totals of users and torrents. All methods throw an error that `isUnavailable` recognises if Postgres is unavailable. */
 export type Ledger = {
   /**
-   * Writes all batches, or none. One written before is skipped, with its counts: they may be outdated.
+   * Writes all batches or none. Skips batches written before, including their counts, which may be outdated.
    *
-   * @returns the torrents that are completed more often than before
+   * @returns the torrents with new snatches
    */
   write(batches: readonly CountedBatch[]): Promise<readonly CompletedTorrent[]>
-  /** The stored counts that are above zero, of torrents that are not deleted. */
+  /** The stored counts above zero, without deleted torrents. */
   storedCounts(): Promise<readonly CountedSwarm[]>
-  /** Deletes the record of which batches were written longer ago, by the clock of the database. None that old can come again. */
+  /** Deletes the log of batches written earlier, by the database's clock. No batch that old can be retried. */
   deleteBatchLog(olderThanDays: number): Promise<void>
-  /** Deletes what users transferred on the days before a time. Their totals stay. */
+  /** Deletes daily transfers before a time. Totals stay. */
   deleteDays(before: Date): Promise<void>
 }
 
 /** The batches of one flush. */
 export type FlushResult = {
   readonly written: number
-  /** Seen too recently to be written. */
+  /** Too recent to be written. */
   readonly waiting: number
-  /** Tried again at the next flush. */
+  /** Retried by the next flush. */
   readonly failed: number
 }
 
 /** Counts flushes. */
 export type FlushCounters = {
   countFlush(result: FlushResult): void
-  /** Another process flushes: this one knows of no batches that wait. */
+  /** Another process flushes, so this one knows of no waiting batches. */
   leaveToAnother(): void
 }
 
-/** Moves what users transferred from Redis to Postgres, exactly once. */
+/** Moves transfers from Redis to Postgres, exactly once. */
 export type Flusher = {
   /**
-   * Writes the batches that waited long enough and takes what accumulated.
+   * Writes the settled batches and takes the accumulated deltas. Batches wait if Postgres is unavailable or they cannot
+   * be read.
    *
-   * @throws what `isUnavailable` recognises when Redis is unavailable. While Postgres is unavailable, batches wait; so
-   *   does one that cannot be read
+   * @throws an error that `isUnavailable` recognises if Redis is unavailable
    */
   flush(): Promise<FlushResult>
   /**
-   * As `flush`, for the tags whose turn it is, and evenly over the time until the next turn: when it is repeated every
-   * `everyMs`, batches are written in a steady flow of small transactions. Under load a turn takes longer, and more
-   * announces of a user and torrent are one row.
+   * Flushes the tags of the next turn, evenly over the time until the following one. Repeated every `everyMs`, it writes
+   * batches in a steady flow of small transactions. Under load a turn takes longer, and more announces of a user and
+   * torrent become one row.
    *
-   * @param pause waits between two transactions, as long as the one before took at least; not when the process stops
+   * @param pause waits between two transactions, at least as long as the previous one took; must end if the process stops
    */
   flushTurn(everyMs: number, pause: (ms: number) => Promise<unknown>): Promise<FlushResult>
-  /** Has the next flush correct the counts of swarms that ended without an announce, as when Redis was emptied. */
+  /** Has the next flush correct the counts of swarms that ended without an announce, for example with an emptied Redis. */
   reconcile(): Promise<void>
 }
 
-/** How many batches were written, and whether Postgres is unavailable. */
+/** The result of a write. */
 type Outcome = { readonly written: number; readonly isUnavailable: boolean }
 
-/** Rows that one transaction writes, unless a single batch has more: few enough to delay no announce, and many for a commit. */
+/** Rows per transaction, unless a single batch has more: many per commit, but few enough not to delay announces. */
 const MAX_ROWS = 1_000
-/** A tag is taken in one turn, settles during the next and is written in the third, so a third of the tags is written in each. */
+/** A tag is taken in one turn, settles during the next and is written in the third. Each turn handles a third of the tags. */
 const TURNS = 3
-/** Longer than any process can be stopped between reading a batch and writing it. */
+/** Longer than any process can be suspended between reading a batch and writing it. */
 const KEEP_BATCH_LOG_DAYS = 30
-/** A year and some days, of which members see the year. */
+/** A little more than the year that members can see. */
 const KEEP_DAYS_MS = 400 * 86_400_000
 
 /**
  * Creates the flusher.
  *
- * @param options `settleSeconds` is how long a batch waits before it is written, from when this process first saw it: no
- *   other clock counts. By then Redis has synced its append only file, so a crash of Redis cannot undo the taking of a
- *   batch that was written; `onCompleted` gets torrents that were completed more often; `onError` gets the reason why a
- *   batch has to be retried
+ * @param options `settleSeconds` is how long a batch waits before it is written, from when this process first saw it. By
+ *   then Redis has synced its append-only file, so a crash cannot undo the taking of a written batch; `onCompleted`
+ *   receives torrents with new snatches; `onError` receives the reason why a batch has to be retried
  */
 export function createFlusher(options: {
   queue: AccountingQueue
@@ -145,7 +144,7 @@ export function createFlusher(options: {
     counts: await countsOf(changed),
   })
 
-  /** `undefined` for a batch that cannot be read, so that the others are written. */
+  /** Returns undefined for a batch that cannot be read, so that the others are written. */
   const read = async (batch: Batch): Promise<(Batch & BatchContents) | undefined> => {
     try {
       return { ...batch, ...(await queue.read(batch)) }
@@ -155,9 +154,9 @@ export function createFlusher(options: {
       return undefined
     }
   }
-  /** Batches that wait, as far as this process knows, with the time since when it has known. */
+  /** Known waiting batches by tag, with the time when this process first saw them. */
   const seen = new Map<number, Batch & { since: number }>()
-  /** Takes what accumulated under some tags; returns the batches that waited long enough, whatever their tags. */
+  /** Takes the accumulated deltas of tags. Returns the settled batches of all tags. */
   const settled = async (tags: readonly number[]): Promise<readonly Batch[]> => {
     const found = new Map((await queue.take(tags)).map((batch) => [batch.tag, batch]))
     const now = clock.now()
@@ -166,12 +165,12 @@ export function createFlusher(options: {
       if (batch === undefined) seen.delete(tag)
       else if (before?.id !== batch.id) seen.set(tag, { ...batch, since: now })
     }
-    // A clock that went back begins to wait anew.
+    // If the clock went back, the wait starts again.
     for (const batch of seen.values()) batch.since = Math.min(batch.since, now)
     return [...seen.values()].filter(({ since }) => now - since >= options.settleSeconds * 1000)
   }
 
-  /** The contents of batches, as many at a time as one transaction writes; `done` counts those that were read so far. */
+  /** Groups the contents of batches by transaction. `done` counts the batches read so far. */
   async function* groupsOf(batches: readonly Batch[]) {
     let group: (Batch & BatchContents)[] = []
     let rows = 0
@@ -225,7 +224,7 @@ export function createFlusher(options: {
     for await (const { group, done } of groupsOf(ready)) {
       const outcome = await write(group)
       written += outcome.written
-      // Without a database the next would wait for a connection, and fail as well.
+      // Without a database the next write would also wait for a connection and fail.
       if (outcome.isUnavailable) break
       if (done < ready.length) await untilDue(done / ready.length)
     }
@@ -245,7 +244,7 @@ export function createFlusher(options: {
         allTags.filter((tag) => tag % TURNS === turn),
         async (share) => {
           const now = clock.now()
-          // As long as the transaction took, so that half of the time is left to announces. No longer than a turn when the clock jumps.
+          // As long as the transaction took, which leaves half of the time to announces. At most a turn, if the clock jumps.
           const ms = Math.min(Math.max(start + share * everyMs - now, now - rested), everyMs)
           if (ms > 0) await pause(ms)
           rested = clock.now()
@@ -262,7 +261,7 @@ export function createFlusher(options: {
           const actual = found[at]
           return actual?.complete !== complete || actual.incomplete !== incomplete
         })
-        // Not written from here: a batch with newer counts may have been written since they were read.
+        // Not written directly, because a batch with newer counts may have been written in the meantime.
         await queue.markChanged(outdated.map(({ name }) => name))
       }
       await ledger.deleteBatchLog(KEEP_BATCH_LOG_DAYS)

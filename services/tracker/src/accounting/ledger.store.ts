@@ -3,12 +3,12 @@ import type { Db, Schema } from '../db/schema.ts'
 import type { Delta } from '../swarm/swarm.ts'
 import type { CompletedTorrent, CountedSwarm, Ledger } from './accounting.ts'
 
-/** The largest total, in bytes: nine petabytes. JavaScript cannot represent every integer above. */
+/** The largest total, nine petabytes. JavaScript cannot represent all larger integers. */
 const MAX_TOTAL = Number.MAX_SAFE_INTEGER
-/** A time of the last announce is written when it is so much later than the stored one, or with another change of the row. */
+/** The time of the last announce is written only if it is this much later than the stored one, or with another change. */
 const SEEN_STEP = sql`interval '1 minute'`
 
-/** Totals in Postgres. Where several rows are written they are locked in the order of their keys, against deadlocks. */
+/** Totals in Postgres. Rows are locked in the order of their keys to prevent deadlocks. */
 export function createLedger(db: Db): Ledger {
   return {
     write: (batches) =>
@@ -51,7 +51,7 @@ export function createLedger(db: Db): Ledger {
   }
 }
 
-/** Records the batches as written, and returns those that were not before. */
+/** Logs batches as written, and returns those that were new. */
 async function logBatches(transaction: Transaction<Schema>, ids: readonly string[]): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set()
   const { rows } = await sql<{ id: string }>`
@@ -63,10 +63,10 @@ async function logBatches(transaction: Transaction<Schema>, ids: readonly string
 type Completed = CompletedTorrent & { readonly id: string; readonly users: number }
 
 /**
- * Adds to what each user did with each torrent. What was before is only looked up for a `completed`, of which there are few
+ * Adds to the transfers of each user and torrent. Stored rows are looked up only for the few `completed` events
  * (`offset 0` keeps the planner from joining first).
  *
- * @returns the torrents that more users completed than before, after something was left, and how many more
+ * @returns the torrents with new snatches, and their number
  */
 async function addToUserTorrents(
   transaction: Transaction<Schema>,
@@ -122,9 +122,9 @@ async function addToUserTorrents(
 }
 
 /**
- * Writes when torrents were last announced, how many more users completed them, and the counts of the swarms that
- * changed; all at once, since a second update of a row in a transaction checks its foreign key. What would change nothing is
- * not written. Rows that exist are updated by name, because an insert runs the trigger before it finds the conflict.
+ * Writes the last announces, new snatches and changed swarm counts of torrents. One statement, since a second update of a
+ * row in a transaction would check its foreign key. Skips rows that would not change. Existing rows are updated
+ * explicitly, because an insert runs the trigger before it finds the conflict.
  */
 async function addToTorrents(
   transaction: Transaction<Schema>,
@@ -174,9 +174,9 @@ async function addToTorrents(
 }
 
 /**
- * Adds to what each user transferred. An update of a user checks every constraint of the row, which takes longer than the
- * update, so one who transferred nothing and was seen a moment ago is left as they are. The ids are named once more
- * as an array for the sake of the index: a join alone has the planner read all users.
+ * Adds to the totals of users. An update checks every constraint of the row, which takes longer than the update itself, so
+ * it skips users who transferred nothing and were seen recently. The ids are repeated as an array to use the index: for
+ * the join alone, the planner would read all users.
  */
 async function addToUsers(transaction: Transaction<Schema>, deltas: readonly Delta[]): Promise<void> {
   const totals = new Map<string, { up: number; down: number; actualUp: number; actualDown: number; seen: number }>()
@@ -216,7 +216,7 @@ async function addToUsers(transaction: Transaction<Schema>, deltas: readonly Del
     from locked where users.id = locked.id and users.id = any(${ids}::uuid[])`.execute(transaction)
 }
 
-/** Adds to what each user transferred on the day of their last announce, in UTC. */
+/** Adds to the daily transfers of users, on the UTC day of their last announce. */
 async function addToDays(transaction: Transaction<Schema>, deltas: readonly Delta[]): Promise<void> {
   const days = new Map<string, { user: string; day: string; sums: [number, number, number, number] }>()
   for (const delta of deltas) {

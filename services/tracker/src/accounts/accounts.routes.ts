@@ -7,7 +7,7 @@ import type { Invite, Invites } from './invites.ts'
 import type { Sessions, StoredSession } from './sessions.ts'
 import type { Stats } from './stats.ts'
 
-/** A user as every signed-in user may see them. */
+/** A user as visible to every signed-in user. */
 export const publicUser = z
   .object({
     id: z.string(),
@@ -21,7 +21,7 @@ export const publicUser = z
 const ownUser = publicUser
   .extend({
     email: z.string(),
-    passkey: z.string().meta({ description: '40 hex digits; anyone who has it can announce as this user' }),
+    passkey: z.string().meta({ description: '40 hex digits; anyone who knows it can announce as this user' }),
     announceUrl: z.string(),
     canDownload: z.boolean(),
     statsPublic: z.boolean(),
@@ -33,16 +33,16 @@ const userStats = z
   .object({
     id: z.string(),
     username: z.string(),
-    uploaded: z.int().optional().meta({ description: 'bytes, multipliers applied' }),
-    downloaded: z.int().optional().meta({ description: 'bytes, multipliers applied' }),
-    ratio: z.number().nullable().optional().meta({ description: 'null when nothing was downloaded' }),
-    uploadedActual: z.int().optional().meta({ description: 'bytes; for the user and staff only' }),
+    uploaded: z.int().optional().meta({ description: 'bytes, with rates applied' }),
+    downloaded: z.int().optional().meta({ description: 'bytes, with rates applied' }),
+    ratio: z.number().nullable().optional().meta({ description: 'null if nothing was downloaded' }),
+    uploadedActual: z.int().optional().meta({ description: 'bytes; visible to the user and staff only' }),
     downloadedActual: z.int().optional(),
     seeding: z.int().optional(),
     leeching: z.int().optional(),
     completed: z.int().optional(),
     seedSeconds: z.int().optional(),
-    torrents: z.int().optional().meta({ description: 'how many the user uploaded' }),
+    torrents: z.int().optional().meta({ description: 'number of uploaded torrents' }),
   })
   .meta({ id: 'UserStats' })
 
@@ -67,7 +67,7 @@ const newPassword = z
   .string()
   .min(PASSWORD_LENGTH.min, `must be at least ${PASSWORD_LENGTH.min} characters long`)
   .max(PASSWORD_LENGTH.max, `must be at most ${PASSWORD_LENGTH.max} characters long`)
-/** A password to be checked: any text up to a length, since what was once allowed must stay usable. */
+/** A password to verify. It may be any text up to a length, so that passwords set under earlier rules stay usable. */
 const password = z.string().max(1_024)
 
 const endpoint = endpoints<{
@@ -82,13 +82,13 @@ const read = { tag: 'accounts', method: 'GET', limit: 'read', access: 'member' }
 const write = { tag: 'accounts', limit: 'write', access: 'member' } as const
 const signIn = { tag: 'accounts', method: 'POST', limit: 'authentication' } as const
 
-/** Signing up, signing in, and one's own account. */
+/** Registration, sign-in and the user's own account. */
 export const accountEndpoints = [
   endpoint({
     ...signIn,
     path: '/api/auth/register',
     operationId: 'register',
-    summary: 'Open an account and sign in',
+    summary: 'Create an account and sign in',
     access: 'anyone',
     body: z.object({ username, email, password: newPassword, invite: z.string().max(200).optional() }),
     status: 201,
@@ -104,7 +104,7 @@ export const accountEndpoints = [
     ...signIn,
     path: '/api/auth/login',
     operationId: 'signIn',
-    summary: 'Sign in: sets the cookie `session`',
+    summary: 'Sign in; sets the `session` cookie',
     access: 'anyone',
     body: z.object({ username: z.string().max(254), password }),
     status: 200,
@@ -121,7 +121,7 @@ export const accountEndpoints = [
     method: 'POST',
     path: '/api/auth/logout',
     operationId: 'signOut',
-    summary: 'End this session, whatever the state of the account',
+    summary: 'Sign out; also works for suspended and banned accounts',
     access: 'session',
     status: 204,
     handle: async ({ caller }, { sessions }) => {
@@ -133,7 +133,7 @@ export const accountEndpoints = [
     ...read,
     path: '/api/auth/sessions',
     operationId: 'listSessions',
-    summary: 'Where you are signed in, newest first',
+    summary: 'List your sessions, newest first',
     query: pageQuery,
     answer: pageOf(session),
     handle: async ({ query, caller }, { sessions }) => {
@@ -150,7 +150,7 @@ export const accountEndpoints = [
     method: 'DELETE',
     path: '/api/auth/sessions',
     operationId: 'endSessions',
-    summary: 'Sign out everywhere, here too',
+    summary: 'End all your sessions, including this one',
     status: 204,
     handle: async ({ caller }, { accounts }) => {
       await accounts.endSessions(caller.session.account.id)
@@ -162,7 +162,7 @@ export const accountEndpoints = [
     method: 'DELETE',
     path: '/api/auth/sessions/:id',
     operationId: 'endSession',
-    summary: 'End one session',
+    summary: 'End one of your sessions',
     params: idParams,
     status: 204,
     errors: ['NOT_FOUND'],
@@ -176,7 +176,7 @@ export const accountEndpoints = [
     ...read,
     path: '/api/user/me',
     operationId: 'getOwnUser',
-    summary: 'Your own account',
+    summary: 'Get your account',
     answer: ownUser,
     handle: ({ caller }, { announceUrl }) => Promise.resolve(presentOwnUser(caller.session.account, announceUrl)),
   }),
@@ -185,7 +185,7 @@ export const accountEndpoints = [
     method: 'PATCH',
     path: '/api/user/me',
     operationId: 'updateOwnUser',
-    summary: 'Choose whether other members see your uploaded, downloaded and ratio',
+    summary: 'Choose whether other members can see your upload and download totals and ratio',
     body: z.object({ statsPublic: z.boolean() }),
     status: 200,
     answer: ownUser,
@@ -197,7 +197,7 @@ export const accountEndpoints = [
     access: 'member',
     path: '/api/user/password',
     operationId: 'changePassword',
-    summary: 'Change your password; every session ends and this one starts anew',
+    summary: 'Change your password; ends all your sessions and starts a new one here',
     body: z.object({ currentPassword: password, newPassword }),
     status: 204,
     handle: async ({ body, caller }, { accounts, sessions }) => {
@@ -211,7 +211,7 @@ export const accountEndpoints = [
     method: 'POST',
     path: '/api/user/passkey',
     operationId: 'resetOwnPasskey',
-    summary: 'Get a new passkey; every .torrent must be downloaded again',
+    summary: 'Reset your passkey; all .torrent files must be downloaded again',
     status: 200,
     answer: ownUser,
     handle: async ({ caller }, { accounts, announceUrl }) =>
@@ -221,7 +221,7 @@ export const accountEndpoints = [
     ...read,
     path: '/api/user/:id/stats',
     operationId: 'getUserStats',
-    summary: 'Statistics of a user, as far as you may see them',
+    summary: 'Get the statistics of a user that you are allowed to see',
     params: idParams,
     answer: userStats,
     errors: ['NOT_FOUND'],
@@ -231,7 +231,7 @@ export const accountEndpoints = [
     ...read,
     path: '/api/user/invites',
     operationId: 'listInvites',
-    summary: 'Your invites, newest first',
+    summary: 'List your invites, newest first',
     query: pageQuery,
     answer: pageOf(invite),
     handle: async ({ query: { page, limit }, caller }, { invites }) => {
@@ -244,7 +244,7 @@ export const accountEndpoints = [
     method: 'POST',
     path: '/api/user/invites',
     operationId: 'createInvite',
-    summary: 'Make an invite; the code is shown only now and is valid for seven days',
+    summary: 'Create an invite; its code is shown only once and expires after seven days',
     status: 201,
     answer: invite.extend({ code: z.string() }),
     errors: ['FORBIDDEN'],
@@ -258,7 +258,7 @@ export const accountEndpoints = [
     method: 'DELETE',
     path: '/api/invites/:id',
     operationId: 'takeBackInvite',
-    summary: 'Take back an invite of yours that nobody used; what it took from your allowance comes back',
+    summary: 'Revoke an unused invite; restores your allowance',
     params: idParams,
     status: 204,
     errors: ['NOT_FOUND', 'CONFLICT'],
@@ -270,13 +270,13 @@ async function openSession(account: Account, caller: Visitor, sessions: Sessions
   caller.setSession(await sessions.open(account, caller))
 }
 
-/** The public part of an account. */
+/** The public fields of an account. */
 export function presentUser(account: Account): z.input<typeof publicUser> {
   const { id, username, role, state } = account
   return { id, username, role, state, created: account.createdAt.toISOString() }
 }
 
-/** One's own account, with what only its owner sees. */
+/** An account with the fields that only its owner can see. */
 function presentOwnUser(account: Account, announceUrl: (passkey: string) => string): z.input<typeof ownUser> {
   const { email, passkey, canDownload, statsPublic, invitesLeft } = account
   return {
@@ -290,7 +290,7 @@ function presentOwnUser(account: Account, announceUrl: (passkey: string) => stri
   }
 }
 
-/** A session as its user and administrators see it. */
+/** A session as visible to its user and to administrators. */
 export function presentSession({ id, createdAt, lastSeenAt, address, userAgent }: StoredSession) {
   const [created, lastSeen] = [new Date(createdAt).toISOString(), new Date(lastSeenAt).toISOString()]
   return { id, created, lastSeen, address, userAgent }

@@ -43,7 +43,7 @@ export function createAccountStore(db: Db): AccountStore {
     async create(account, invite) {
       try {
         return await db.transaction().execute(async (trx) => {
-          // Before the insert, so that nobody without an invite can find out which names and addresses are taken.
+          // Before the insert, so that only people with an invite can find out which names and addresses are taken.
           const invitedBy = invite && (await lockInvite(trx, invite, account.createdAt))
           const row = await trx
             .insertInto('users')
@@ -111,7 +111,7 @@ export function createAccountStore(db: Db): AccountStore {
           .returningAll()
           .executeTakeFirstOrThrow()
         const account = toAccount(row)
-        // Neither passkey is in the log: whoever reads it could announce as this user.
+        // The log contains neither passkey, because its readers could announce with them.
         const reset = { action: 'user.passkey.reset', target: targetOf(account), before: null, after: null } as const
         if (by) await recordAdminAction(trx, { ...by, ...reset })
         return { account, oldPasskey: old.passkey }
@@ -192,8 +192,9 @@ export function createAccountStore(db: Db): AccountStore {
 }
 
 /**
- * Locks the row of an account. Where an administrator may be lost the others are locked too, so that of two changes at
- * once the second one sees what the first one left; by id, as the accounting does, against deadlocks.
+ * Locks the row of an account. If the change may remove an administrator, all administrators are locked, so that the
+ * second of two concurrent changes sees the result of the first. Rows are locked by id, as in the ledger, to prevent
+ * deadlocks.
  *
  * @throws ApiError CONFLICT when no active administrator would be left
  */
@@ -216,13 +217,13 @@ async function lockAccount(
     .execute()
   const administrators = rows.filter((row) => row.role === 'admin' && row.state === 'active')
   if (mayLoseOne && administrators.length === 1 && administrators[0]?.id === id)
-    throw apiError('CONFLICT', 'This is the last active administrator; make another one first.')
+    throw apiError('CONFLICT', 'This is the last active administrator. Promote another user first.')
   return rows.find((row) => row.id === id)
 }
 
 /**
- * Locks an invite that can be used: of several registrations with the same code, one succeeds. Its creator is locked too, so
- * that a ban under way is waited for.
+ * Locks a usable invite, so that only one of several registrations with the same code succeeds. Its creator is locked
+ * too, which waits for a ban in progress.
  *
  * @returns the id of the user who created the invite
  */
@@ -235,7 +236,7 @@ async function lockInvite(trx: Transaction<Schema>, codeHash: Buffer, now: Date)
     .where('expires_at', '>', now)
     .forUpdate()
     .executeTakeFirst()
-  // In a statement of its own: whoever takes an invite back locks the invite first too.
+  // A separate statement, because a revocation also locks the invite first.
   const creator =
     invite &&
     (await trx
@@ -258,7 +259,7 @@ function targetOf({ id, username }: Account) {
   return { type: 'user', id, name: username } as const
 }
 
-/** The fields of an account that the admin log records: those that administrators may change. */
+/** The fields that administrators can change, for the admin log. */
 function managedFields(account: Account) {
   const { role, state, apiBlocked, canDownload, invitesLeft, downloadPercent, uploadPercent } = account
   return { role, state, apiBlocked, canDownload, invitesLeft, downloadPercent, uploadPercent }

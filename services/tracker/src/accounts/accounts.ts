@@ -15,14 +15,14 @@ export type Role = (typeof ROLES)[number]
 export type AccountState = (typeof ACCOUNT_STATES)[number]
 
 /**
- * 2 to 32 characters that need no escaping in URLs or HTML. Case is stored, but names are unique without regard to it.
+ * 2 to 32 characters that need no escaping in URLs or HTML. Case is preserved, but names are unique case-insensitively.
  */
 export const USERNAME_PATTERN = /^[A-Za-z0-9_][A-Za-z0-9._-]{1,31}$/
 
-/** The minimum resists guessing at five attempts in five minutes; the maximum keeps hashing cheap. */
+/** The minimum withstands guessing at five attempts per five minutes; the maximum keeps hashing cheap. */
 export const PASSWORD_LENGTH = { min: 8, max: 256 }
 
-/** The account of a user. Byte counts have multipliers applied, except those named `actual`. */
+/** The account of a user. Byte counts have rates applied, except those named `actual`. */
 export type Account = {
   readonly id: string
   readonly username: string
@@ -32,13 +32,13 @@ export type Account = {
   readonly apiBlocked: boolean
   readonly canDownload: boolean
   readonly statsPublic: boolean
-  /** 40 lower-case hex digits that authenticate announces of this user. */
+  /** 40 lowercase hex digits that authenticate the user's announces. */
   readonly passkey: string
   readonly sessionEpoch: number
   readonly invitesLeft: number
-  /** The percentage of the user's downloads that is charged. */
+  /** Percentage of the user's downloads that is counted. */
   readonly downloadPercent: number
-  /** The percentage of the user's uploads that is credited. */
+  /** Percentage of the user's uploads that is counted. */
   readonly uploadPercent: number
   readonly uploaded: number
   readonly downloaded: number
@@ -66,9 +66,9 @@ export type AccountChanges = {
   readonly uploadPercent?: number | undefined
 }
 
-/** Which accounts, the newest first. What is undefined does not matter. */
+/** Filters for a list of accounts, newest first. Undefined filters match every account. */
 export type AccountQuery = {
-  /** Part of a name or address. */
+  /** Part of a username or email address. */
   readonly search: string | undefined
   readonly role?: Role | undefined
   readonly state?: AccountState | undefined
@@ -81,7 +81,7 @@ export type AccountPage = Total & { readonly items: readonly Account[] }
 /** The store of accounts. Each method is one atomic change. */
 export type AccountStore = {
   byId(id: string): Promise<Account | undefined>
-  /** Those that there are of the ids. */
+  /** Leaves out unknown ids. */
   byIds(ids: readonly string[]): Promise<ReadonlyMap<string, Account>>
   byUsername(username: string): Promise<Account | undefined>
   /** The account and its password hash, to verify a sign-in. */
@@ -89,14 +89,14 @@ export type AccountStore = {
   /**
    * Creates an account and marks its invite as used.
    *
-   * @param invite hash of the code; the invite must be unused, not expired at `account.createdAt`, and of an active user
-   * @throws ApiError CONFLICT when the name or address is taken, FORBIDDEN when the invite cannot be used
+   * @param invite hash of the code; the invite must be unused, valid at `account.createdAt`, and from an active user
+   * @throws ApiError CONFLICT if the name or address is taken, FORBIDDEN if the invite cannot be used
    */
   create(account: NewAccount, invite: Buffer | undefined): Promise<Account>
   /**
-   * Undefined for an unknown id. The admin log records the change and its reason when `by` is given.
+   * Returns undefined for an unknown id. The admin log records the change and its reason if `by` is given.
    *
-   * @throws ApiError CONFLICT when no active administrator would be left
+   * @throws ApiError CONFLICT if no active administrator would be left
    */
   change(
     id: string,
@@ -104,17 +104,18 @@ export type AccountStore = {
     by: ActedBy | undefined,
     reason: string | undefined,
   ): Promise<Account | undefined>
-  /** Replaces the passkey and returns the old one too. The admin log records it when `by` is given. */
+  /** Replaces the passkey and also returns the old one. The admin log records it if `by` is given. */
   replacePasskey(
     id: string,
     passkey: string,
     by: ActedBy | undefined,
   ): Promise<{ account: Account; oldPasskey: string } | undefined>
   /**
-   * Sets a new password and ends every session by incrementing the session epoch. The admin log records it when `by` is given.
+   * Sets a new password and ends every session by incrementing the session epoch. The admin log records it if `by` is
+   * given.
    *
-   * @param replaces the only hash that may be replaced; undefined for whichever there is
-   * @returns undefined for an unknown id, and where there is another hash
+   * @param replaces the hash that must still be stored; undefined to replace any hash
+   * @returns undefined if the id is unknown or another hash is stored
    */
   replacePassword(
     id: string,
@@ -122,15 +123,15 @@ export type AccountStore = {
     replaces: string | undefined,
     by: ActedBy | undefined,
   ): Promise<Account | undefined>
-  /** Ends every session by incrementing the session epoch. The admin log records it when `by` is given. */
+  /** Ends every session by incrementing the session epoch. The admin log records it if `by` is given. */
   incrementSessionEpoch(id: string, by: ActedBy | undefined): Promise<Account | undefined>
-  /** Sets whether other members see the account's totals. */
+  /** Sets whether other members can see the account's totals. */
   setStatsPublic(id: string, isPublic: boolean): Promise<Account | undefined>
   recordLastSeen(id: string, at: Date): Promise<void>
   list(query: AccountQuery): Promise<AccountPage>
 }
 
-/** Whether anyone may register, only people with an invite, or nobody. */
+/** Who can register: everyone, people with an invite, or no one. */
 export type Registration = 'open' | 'invite' | 'closed'
 
 export type Accounts = ReturnType<typeof createAccounts>
@@ -140,7 +141,7 @@ function newPasskey(): string {
   return randomBytes(20).toString('hex')
 }
 
-/** Registration, authentication, and the changes that users and staff make to an account. */
+/** Registration, authentication, and changes to accounts by users and staff. */
 export function createAccounts(deps: {
   store: AccountStore
   passwords: Passwords
@@ -150,7 +151,7 @@ export function createAccounts(deps: {
 }) {
   const { store, passwords, publish, clock } = deps
 
-  /** @param input `signsIn` where it is its user who creates it @throws ApiError CONFLICT when the name or address is taken */
+  /** @param input `signsIn` if the user creates the account @throws ApiError CONFLICT if the name or address is taken */
   async function create(
     input: { username: string; email: string; password: string; role: Role; signsIn?: boolean },
     invite?: Buffer,
@@ -176,9 +177,9 @@ export function createAccounts(deps: {
   }
 
   /**
-   * Sets a new password without asking for the current one, and ends every session of the user.
+   * Sets a new password without the current one, and ends every session of the user.
    *
-   * @param by the administrator who does it
+   * @param by the administrator
    * @throws ApiError NOT_FOUND
    */
   async function resetPassword(id: string, next: string, by?: Account): Promise<Account> {
@@ -192,22 +193,22 @@ export function createAccounts(deps: {
     create,
 
     /**
-     * Creates the account of a member, who is signed in with it.
+     * Creates the account of a member who is about to be signed in.
      *
-     * @throws ApiError FORBIDDEN when registration is closed or the invite is missing, used or expired; CONFLICT
+     * @throws ApiError FORBIDDEN if registration is closed or the invite is missing, used or expired; CONFLICT
      */
     async register(input: { username: string; email: string; password: string; invite?: string | undefined }) {
       if (deps.registration === 'closed') throw apiError('FORBIDDEN', 'Registration is closed.')
       if (deps.registration === 'invite' && input.invite === undefined)
-        throw apiError('FORBIDDEN', 'Registration needs an invite.')
+        throw apiError('FORBIDDEN', 'Registration requires an invite.')
       const invite = input.invite === undefined ? undefined : hashInviteCode(input.invite)
       return create({ ...input, role: 'member', signsIn: true }, invite)
     },
 
     /**
-     * Verifies a password. An unknown name takes as long and gets the same error as a wrong password.
+     * Verifies a password. An unknown name takes the same time and gets the same error as a wrong password.
      *
-     * @throws ApiError UNAUTHORIZED, or FORBIDDEN when the account is suspended or banned
+     * @throws ApiError UNAUTHORIZED, or FORBIDDEN if the account is suspended or banned
      */
     async authenticate(username: string, password: string): Promise<Account> {
       const found = USERNAME_PATTERN.test(username) ? await store.credentials(username) : undefined
@@ -218,11 +219,11 @@ export function createAccounts(deps: {
       return found.account
     },
 
-    /** @throws ApiError FORBIDDEN when the current password is wrong, or becomes so meanwhile */
+    /** @throws ApiError FORBIDDEN if the current password is wrong, or is replaced in the meantime */
     async changePassword(account: Account, current: string, next: string): Promise<Account> {
       const found = await store.credentials(account.username)
       const matched = await passwords.matches(found?.passwordHash, current)
-      // Whoever knows an old password must not undo a reset that came between.
+      // A concurrent reset must win against someone who knows the old password.
       const changed =
         found && matched
           ? await store.replacePassword(account.id, await passwords.hash(next), found.passwordHash, undefined)
@@ -234,18 +235,18 @@ export function createAccounts(deps: {
     resetPassword,
 
     /**
-     * Gives a user a random password, and ends every session of theirs.
+     * Sets a random password and ends every session of the user.
      *
-     * @param by the administrator who does it
-     * @returns the password, which cannot be read again
-     * @throws ApiError NOT_FOUND, or CONFLICT for one's own password
+     * @param by the administrator
+     * @returns the password, which cannot be retrieved again
+     * @throws ApiError NOT_FOUND, or CONFLICT for the administrator's own password
      */
     async giveRandomPassword(id: string, by: Account): Promise<string> {
-      // Who has a session of theirs, and not the password, must not get the account.
+      // A stolen session must not be enough to take over the account.
       if (id === by.id)
         throw apiError(
           'CONFLICT',
-          'You cannot reset your own password; change it in your account, with the current one.',
+          'You cannot reset your own password. Change it on your account page with the current one.',
         )
       const password = randomPassword(randomBytes(RANDOM_PASSWORD_BYTES))
       await resetPassword(id, password, by)
@@ -253,9 +254,9 @@ export function createAccounts(deps: {
     },
 
     /**
-     * Gives a user a new passkey; announces with the old one fail from then on, and the user's peers leave.
+     * Replaces a user's passkey. Announces with the old one fail, and the user's peers are removed from their swarms.
      *
-     * @param by the administrator who does it
+     * @param by the administrator
      * @throws ApiError NOT_FOUND
      */
     async resetPasskey(id: string, by?: Account): Promise<Account> {
@@ -269,14 +270,14 @@ export function createAccounts(deps: {
     /**
      * Changes an account on behalf of staff.
      *
-     * @param reason why, for the admin log
-     * @throws ApiError NOT_FOUND, or CONFLICT when administrators would change their own role or state, or none would be left
+     * @param reason for the admin log
+     * @throws ApiError NOT_FOUND; CONFLICT if administrators would demote or suspend themselves or the last one
      */
     async change(id: string, changes: AccountChanges, by?: Account, reason?: string): Promise<Account> {
       const demotes = changes.role !== undefined && changes.role !== 'admin'
       const excludes = changes.state !== undefined && changes.state !== 'active'
       if (id === by?.id && (demotes || excludes))
-        throw apiError('CONFLICT', 'You cannot change your own role or state; another administrator can.')
+        throw apiError('CONFLICT', 'You cannot change your own role or state. Ask another administrator.')
       const account = requireFound(
         isId(id) ? await store.change(id, changes, actedBy(clock, by?.id), reason) : undefined,
       )
@@ -285,7 +286,7 @@ export function createAccounts(deps: {
       return account
     },
 
-    /** Sets whether other members see uploaded, downloaded and ratio. @throws ApiError NOT_FOUND */
+    /** Sets whether other members can see the user's totals and ratio. @throws ApiError NOT_FOUND */
     async setStatsPublic(id: string, isPublic: boolean): Promise<Account> {
       return requireFound(await store.setStatsPublic(id, isPublic))
     },
@@ -300,13 +301,13 @@ export function createAccounts(deps: {
       return requireFound(await store.byUsername(username))
     },
 
-    /** The id of a user by id or name; undefined for an unknown name. Whether an id exists is not checked. */
+    /** Resolves an id or name to an id; undefined for an unknown name. Does not check whether an id exists. */
     findId: async (idOrName: string): Promise<string | undefined> =>
       isId(idOrName) ? idOrName : (await store.byUsername(idOrName))?.id,
 
     list: (query: AccountQuery) => store.list(query),
 
-    /** Ends every session of a user. @param by the administrator who does it @throws ApiError NOT_FOUND */
+    /** Ends every session of a user. @param by the administrator @throws ApiError NOT_FOUND */
     async endSessions(id: string, by?: Account): Promise<void> {
       requireFound(isId(id) ? await store.incrementSessionEpoch(id, actedBy(clock, by?.id)) : undefined)
     },

@@ -34,7 +34,7 @@ export function createInviteStore(db: Db): InviteStore {
 
     takeBack: ({ id, madeBy }, by) =>
       db.transaction().execute(async (trx) => {
-        // A registration locks the invite too: whoever comes second sees what the first one left.
+        // A registration locks the invite too, so the second transaction sees the result of the first.
         const invite = await trx
           .selectFrom('invites')
           .select(['created_by', 'created_at', 'used_at', 'from_allowance'])

@@ -9,13 +9,13 @@ import { hashInviteCode } from './invite-code.ts'
 
 const VALID_MS = 7 * 24 * 3_600_000
 
-/** An invite as the user who created it sees it, without the code, which is shown once. */
+/** An invite without its code, which is shown only once. */
 export type Invite = {
   readonly id: string
   readonly createdAt: Date
   readonly expiresAt: Date
   readonly usedAt: Date | null
-  /** Name of the user who registered with it. */
+  /** Username of the user who registered with it. */
   readonly usedBy: string | null
 }
 
@@ -31,7 +31,7 @@ export type NewInvite = {
   readonly expiresAt: Date
 }
 
-/** An invite by its id; where `madeBy` is given, only if that user made it. */
+/** An invite by id; if `madeBy` is given, only one that this user created. */
 type OneInvite = { readonly id: string; readonly madeBy?: string }
 
 /** The store of invites. Each method is one atomic change. */
@@ -39,32 +39,32 @@ export type InviteStore = {
   /**
    * Creates an invite and subtracts one from the allowance of its creator, unless `unlimited`.
    *
-   * @returns false when the allowance is used up
+   * @returns false if the allowance is used up
    */
   create(invite: NewInvite, unlimited: boolean): Promise<boolean>
   /**
-   * Deletes an invite that nobody used, expired or not, and adds to the allowance of its maker what making it subtracted.
-   * The admin log records it when `by` is given.
+   * Deletes an unused invite, expired or not, and restores its creator's allowance. The admin log records it if `by` is
+   * given.
    */
   takeBack(invite: OneInvite, by: ActedBy | undefined): Promise<'done' | 'used' | 'unknown'>
-  /** A page of the invites of a user, the newest first, and how many there are. */
+  /** A page of the invites that a user created, newest first. */
   listBy(userId: string, page: InvitePage): Promise<{ items: readonly Invite[] } & Total>
-  /** Whose invite a user registered with. */
+  /** The creator of the invite that a user registered with. */
   inviterOf(userId: string): Promise<NamedUser | undefined>
 }
 
 export type Invites = ReturnType<typeof createInvites>
 
-/** Invites: staff create any number of them, members as many as they were given. */
+/** Invites. Staff can create any number, members as many as their allowance permits. */
 export function createInvites(deps: { store: InviteStore; clock: Clock }) {
   async function takeBack(invite: OneInvite, by?: ActedBy): Promise<void> {
     const outcome = isId(invite.id) ? await deps.store.takeBack(invite, by) : 'unknown'
     if (outcome === 'unknown') throw apiError('NOT_FOUND', 'There is no such invite.')
-    if (outcome === 'used') throw apiError('CONFLICT', 'This invite was used and cannot be taken back.')
+    if (outcome === 'used') throw apiError('CONFLICT', 'This invite has been used and cannot be revoked.')
   }
 
   return {
-    /** @throws ApiError FORBIDDEN when a member has none left */
+    /** @throws ApiError FORBIDDEN if a member has none left */
     async create(by: Account): Promise<{ invite: Invite; code: string }> {
       const code = randomBytes(20).toString('base64url')
       const createdAt = new Date(deps.clock.now())
@@ -78,10 +78,10 @@ export function createInvites(deps: { store: InviteStore; clock: Clock }) {
       return { invite: { id, createdAt, expiresAt, usedAt: null, usedBy: null }, code }
     },
 
-    /** Takes back an invite of one's own. @throws ApiError NOT_FOUND, or CONFLICT when it was used */
+    /** Revokes an invite of the user. @throws ApiError NOT_FOUND, or CONFLICT if it was used */
     takeBackOwn: (id: string, by: Account) => takeBack({ id, madeBy: by.id }),
 
-    /** Takes back an invite of any user. @param by the administrator who does it @throws ApiError NOT_FOUND, CONFLICT */
+    /** Revokes an invite of any user. @param by the administrator @throws ApiError NOT_FOUND, CONFLICT */
     takeBackOfAnyone: (id: string, by: Account) => takeBack({ id }, actedBy(deps.clock, by.id)),
 
     listBy: (userId: string, page: InvitePage) => deps.store.listBy(userId, page),

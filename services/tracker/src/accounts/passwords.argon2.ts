@@ -4,21 +4,21 @@ import { createTurns } from '@vault-and-tracker/service-kit/core/concurrency'
 import { apiError } from '../errors.ts'
 import type { Passwords } from './passwords.ts'
 
-/** The library's number for Argon2id; its enum has no run-time form. */
+/** The library's number for Argon2id. Its enum exists only as a type. */
 const ARGON2ID = 2
 
 /** Argon2id as the OWASP Password Storage Cheat Sheet recommends: 19 MiB, two passes, one lane. */
 const PARAMETERS = { algorithm: ARGON2ID, memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
-/** Two at once leave half of the thread pool to files and name look-ups; 64 waiting are about a second of work. */
+/** Two concurrent hashes leave half of the thread pool to files and DNS lookups; 64 queued take about a second. */
 const CONCURRENT = 2
 const WAITING = 64
 
-/** Argon2id passwords, a bounded number of them at once: too many sign-ins at once are refused, not queued. */
+/** Argon2id passwords with bounded concurrency. Sign-ins beyond the queue are refused. */
 export async function createPasswords(): Promise<Passwords> {
   const inTurn = createTurns(CONCURRENT, {
     mostWaiting: WAITING,
-    refuse: () => apiError('UNAVAILABLE', 'Too many sign-ins at once. Try again in a moment.'),
+    refuse: () => apiError('UNAVAILABLE', 'Too many concurrent sign-ins. Try again in a moment.'),
   })
   const decoy = await hash(randomBytes(16).toString('hex'), PARAMETERS)
   return {

@@ -3,8 +3,8 @@ export type Passwords = {
   /** @returns a PHC string */
   hash(password: string): Promise<string>
   /**
-   * @param hash undefined when there is no such user: a decoy is checked then, which takes as long and always fails
-   * @throws ApiError UNAVAILABLE when too many are waiting already
+   * @param hash undefined for an unknown user: a decoy is verified, which takes the same time and always fails
+   * @throws ApiError UNAVAILABLE if the queue is full
    */
   matches(hash: string | undefined, password: string): Promise<boolean>
 }

@@ -2,12 +2,12 @@ import { expect, test } from '@jest/globals'
 import { PASSWORD_LENGTH } from './accounts.ts'
 import { RANDOM_PASSWORD_BYTES, randomPassword } from './random-password.ts'
 
-test('each byte is a character of 32, in groups of four', () => {
+test('each byte becomes one character, in groups of four', () => {
   const bytes = Uint8Array.from({ length: RANDOM_PASSWORD_BYTES }, (_, i) => i)
   expect(randomPassword(bytes)).toBe('abcd-efgh-ijkm-npqr-stuv')
 })
 
-test('every value of a byte has a character, and each of the 32 comes equally often', () => {
+test('each of the 32 characters is equally likely', () => {
   const counts = new Map<string, number>()
   for (let byte = 0; byte < 256; byte++) {
     const [character = ''] = randomPassword(Uint8Array.of(byte))
@@ -17,12 +17,12 @@ test('every value of a byte has a character, and each of the 32 comes equally of
   expect(new Set(counts.values())).toEqual(new Set([8]))
 })
 
-test('neither capitals nor l, o, 0 and 1, which look alike, are among them', () => {
+test('contains no capitals and none of l, o, 0 and 1', () => {
   const all = randomPassword(Uint8Array.from({ length: 32 }, (_, i) => i))
   expect(all).not.toMatch(/[lo01A-Z]/)
 })
 
-test('it has 100 bits at least, and a length that passwords may have', () => {
+test('has at least 100 bits and a valid length', () => {
   expect(RANDOM_PASSWORD_BYTES * Math.log2(32)).toBeGreaterThanOrEqual(100)
   const { length } = randomPassword(new Uint8Array(RANDOM_PASSWORD_BYTES))
   expect(length).toBeGreaterThanOrEqual(PASSWORD_LENGTH.min)

@@ -1,7 +1,7 @@
 import type { Db } from '../db/schema.ts'
 import type { SeedingDutyStore } from './seeding-duties.ts'
 
-/** Found in what the accounting wrote of a user, which the primary key leads to. */
+/** Seeding duties from a user's accounting rows, found by the primary key. */
 export function createSeedingDutyStore(db: Db): SeedingDutyStore {
   return {
     ofUser: async ({ userId, requiredSeconds, activeSince, limit }) => {

@@ -1,25 +1,24 @@
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 
-/** A torrent that a user completed and has seeded for less than the site asks. */
+/** A torrent that a user completed and has not seeded for as long as the site requires. */
 export type SeedingDuty = {
   readonly torrent: { readonly id: string; readonly name: string; readonly size: number }
   readonly seeding: boolean
   readonly completed: Date
   readonly lastSeen: Date
   readonly seedSeconds: number
-  /** Bytes, before multipliers. */
+  /** Bytes, without rates. */
   readonly uploaded: number
   readonly downloaded: number
 }
 
-/** Where they are found. */
 export type SeedingDutyStore = {
   /**
-   * Torrents that were completed, seeded for less than some time, and uploaded less of than downloaded: those that are
-   * not being seeded first, then the latest first.
+   * Torrents that the user completed, seeded for less than the required time, and uploaded less than they downloaded:
+   * unseeded torrents first, then the most recently completed.
    *
-   * @param activeSince whoever announced last before does not seed
-   * @throws what `isUnavailable` recognises
+   * @param activeSince a user whose last announce is older is not seeding
+   * @throws an error that `isUnavailable` recognises if Postgres is unavailable
    */
   ofUser(query: {
     userId: string
@@ -34,9 +33,9 @@ const MAX_LISTED = 100
 export type SeedingDuties = ReturnType<typeof createSeedingDuties>
 
 /**
- * What users still have to seed. Those among it that they do not seed are hit-and-runs.
+ * What users still have to seed. The ones they are not seeding are hit-and-runs.
  *
- * @param deps `requiredSeconds` 0 where the site asks for nothing
+ * @param deps `requiredSeconds` is 0 if the site requires nothing
  */
 export function createSeedingDuties(deps: {
   store: SeedingDutyStore
@@ -46,7 +45,7 @@ export function createSeedingDuties(deps: {
 }) {
   const { store, requiredSeconds, clock, peerTtlMs } = deps
   return {
-    /** At most a hundred. @throws what `isUnavailable` recognises when Postgres is unavailable */
+    /** At most 100. @throws an error that `isUnavailable` recognises if Postgres is unavailable */
     async of(userId: string) {
       const activeSince = new Date(clock.now() - peerTtlMs)
       const items =

@@ -5,10 +5,8 @@ const sessionKey = (tokenHash: string): string => `session:${tokenHash}`
 const indexKey = (userId: string): string => `sessions:${userId}`
 
 /**
- * Sessions in Redis: one key each, which expires, and one index per user from session id to token hash.
- *
- * In a Redis Cluster the keys are in different slots, so they are written one after the other: the index first. The
- * next listing removes index entries without a session.
+ * Sessions in Redis: one expiring key per session, and one index per user from session id to token hash. The index is
+ * written first, and the next listing removes entries without a session.
  */
 export function createSessionStore(redis: Redis): SessionStore {
   return {

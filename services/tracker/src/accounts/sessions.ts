@@ -10,23 +10,23 @@ const DAY_MS = 24 * 3_600_000
 
 /** A session ends after this long without a request. */
 const MAX_IDLE_MS = 14 * DAY_MS
-/** A session ends this long after the sign-in, whatever happens. */
+/** A session ends this long after the sign-in, even if it is in use. */
 export const MAX_SESSION_AGE_MS = 90 * DAY_MS
 
-/** The time of the last request is written at most this often. */
+/** The time of the last request is written at most once in this interval. */
 const MIN_TOUCH_INTERVAL_MS = 5 * 60_000
 
-/** The number of sessions of a user; a further sign-in ends the oldest. */
+/** Sessions per user. A further sign-in ends the oldest. */
 const MAX_SESSIONS = 20
 
-/** Requests of the same moment read their accounts in one statement; none waits for others to come. */
+/** Concurrent requests read their accounts in one statement; no request waits for others to arrive. */
 const BATCHES: BatcherOptions = { concurrency: 2, maxBatchSize: 500, lingerMs: 0, isReady: () => false }
 
-/** A session as it is stored, under the hash of its token. Times are in milliseconds since the Unix epoch. */
+/** A stored session. Times are in milliseconds since the Unix epoch. */
 export type StoredSession = {
   readonly id: string
   readonly userId: string
-  /** The session epoch of the account at sign-in. The session is invalid once the account has a higher one. */
+  /** The session epoch of the account at sign-in. A higher epoch of the account invalidates the session. */
   readonly epoch: number
   readonly createdAt: number
   readonly lastSeenAt: number
@@ -34,13 +34,13 @@ export type StoredSession = {
   readonly userAgent: string
 }
 
-/** A valid session and its account, both read for every request. */
+/** A valid session and its account, both read on every request. */
 export type Session = { readonly id: string; readonly account: Account; readonly tokenHash: string }
 
-/** The store of sessions, by the SHA-256 of their token. */
+/** The store of sessions, keyed by the SHA-256 of their token. */
 export type SessionStore = {
   save(tokenHash: string, session: StoredSession, ttlMs: number): Promise<void>
-  /** Replaces a session that still exists; a session that was ended in the meantime stays ended. */
+  /** Replaces a session only if it still exists. */
   touch(tokenHash: string, session: StoredSession, ttlMs: number): Promise<void>
   byTokenHash(tokenHash: string): Promise<StoredSession | undefined>
   listOf(userId: string): Promise<readonly { tokenHash: string; session: StoredSession }[]>
@@ -49,7 +49,7 @@ export type SessionStore = {
 
 export type Sessions = ReturnType<typeof createSessions>
 
-/** Sessions of browsers and programs. The token is 256 random bits; only its hash is stored. */
+/** Sessions of browsers and API clients. The token is 256 random bits; only its hash is stored. */
 export function createSessions(deps: {
   store: SessionStore
   accounts: Pick<AccountStore, 'byIds' | 'recordLastSeen'>
@@ -64,7 +64,7 @@ export function createSessions(deps: {
   }
 
   return {
-    /** Opens a session and returns its token, which cannot be read again. */
+    /** Opens a session and returns its token, which cannot be retrieved again. */
     async open(account: Account, from: { address: string; userAgent: string }): Promise<string> {
       const token = randomBytes(32).toString('base64url')
       const now = clock.now()
@@ -87,7 +87,7 @@ export function createSessions(deps: {
       return token
     },
 
-    /** The session of a token, in whatever state its account is; undefined when it ended or never existed. */
+    /** The session of a token, whatever the state of its account; undefined if it has ended or never existed. */
     async find(token: string): Promise<Session | undefined> {
       if (!/^[\w-]{43}$/.test(token)) return undefined
       const tokenHash = hashToken(token)
@@ -99,7 +99,7 @@ export function createSessions(deps: {
       if (account === undefined || account.sessionEpoch !== session.epoch) return undefined
       if (now - session.lastSeenAt >= MIN_TOUCH_INTERVAL_MS) {
         const ttl = Math.min(MAX_IDLE_MS, session.createdAt + MAX_SESSION_AGE_MS - now)
-        // A Redis that is full does not take the new time; the session is valid all the same.
+        // A full Redis refuses the new time, but the session stays valid.
         await store.touch(tokenHash, { ...session, lastSeenAt: now }, ttl).catch((error: unknown) => {
           if (!isUnavailable(error)) throw error
         })
@@ -108,17 +108,17 @@ export function createSessions(deps: {
       return { id: session.id, account, tokenHash }
     },
 
-    /** The user's open sessions, the newest first. */
+    /** The user's sessions, newest first. */
     async list(account: Account): Promise<readonly StoredSession[]> {
       return (await validSessionsOf(account))
         .map(({ session }) => session)
         .toSorted((a, b) => b.createdAt - a.createdAt)
     },
 
-    /** Ends the session that a request came with. */
+    /** Ends the session of the current request. */
     close: (session: Session): Promise<void> => store.remove(session.tokenHash, session.account.id, session.id),
 
-    /** Ends one session of a user. @returns false when there is no such session */
+    /** Ends one session of a user. @returns false if it does not exist */
     async end(account: Account, id: string): Promise<boolean> {
       const found = (await validSessionsOf(account)).find(({ session }) => session.id === id)
       if (found === undefined) return false

@@ -4,8 +4,8 @@ import { endpoints } from '../surface.ts'
 import type { SeedingDuties } from './seeding-duties.ts'
 import { MAX_HISTORY_DAYS, type TransferHistory } from './transfer-history.ts'
 
-const bytes = z.int().meta({ description: 'bytes, multipliers applied' })
-const actualBytes = z.int().meta({ description: 'bytes, as transferred' })
+const bytes = z.int().meta({ description: 'bytes, with rates applied' })
+const actualBytes = z.int().meta({ description: 'bytes, without rates' })
 
 const transferDay = z
   .object({
@@ -14,14 +14,14 @@ const transferDay = z
     downloaded: bytes,
     uploadedActual: actualBytes,
     downloadedActual: actualBytes,
-    ratio: z.number().nullable().meta({ description: 'at the end of the day; null when nothing was downloaded' }),
+    ratio: z.number().nullable().meta({ description: 'at the end of the day; null if nothing was downloaded' }),
   })
   .meta({ id: 'TransferDay' })
 
 const seedingDuty = z
   .object({
     torrent: z.object({ id: z.string(), name: z.string(), size: z.int() }),
-    seeding: z.boolean().meta({ description: 'false: a hit-and-run' }),
+    seeding: z.boolean().meta({ description: 'false for a hit-and-run' }),
     completed: time,
     lastSeen: time,
     seedSeconds: z.int(),
@@ -42,13 +42,13 @@ const days = z
 const endpoint = endpoints<{ transferHistory: TransferHistory; seedingDuties: SeedingDuties }>()
 const read = { tag: 'accounts', method: 'GET', limit: 'read', access: 'member' } as const
 
-/** What a member transferred over time, and what is still to be seeded. */
+/** Transfer history and seeding duties of members. */
 export const standingEndpoints = [
   endpoint({
     ...read,
     path: '/api/user/:id/history',
     operationId: 'getTransferHistory',
-    summary: 'What a user transferred by day, up to today; for the user and staff',
+    summary: 'Get daily transfers up to today; for the user and staff',
     params: idParams,
     query: z.object({ days }),
     answer: z.object({ items: z.array(transferDay) }),
@@ -61,9 +61,11 @@ export const standingEndpoints = [
     ...read,
     path: '/api/user/seeding-duties',
     operationId: 'listSeedingDuties',
-    summary: 'What you completed and have to seed for longer, hit-and-runs first; a hundred at most',
+    summary: 'List the torrents you still have to seed, hit-and-runs first; at most 100',
     answer: z.object({
-      requiredSeconds: z.int().meta({ description: 'how long a torrent is to be seeded, unless its ratio is 1' }),
+      requiredSeconds: z
+        .int()
+        .meta({ description: 'required seeding time, unless the ratio of the torrent reaches 1' }),
       items: z.array(seedingDuty),
     }),
     handle: async ({ caller }, { seedingDuties }) => {

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../db/schema.ts'
 import type { ActivityStore } from './stats.ts'
 
-/** Activity, counted in Postgres. */
+/** User activity in Postgres. */
 export function createActivityStore(db: Db): ActivityStore {
   return {
     async countForUser(userId, activeSince) {

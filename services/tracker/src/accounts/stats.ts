@@ -1,7 +1,7 @@
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import type { Account, Accounts } from './accounts.ts'
 
-/** Counts over all torrents of a user. `seedSeconds` is the time spent seeding; `torrents` are the user's uploads. */
+/** Counts over all torrents of a user. `torrents` are the user's uploads. */
 export type Activity = {
   readonly seeding: number
   readonly leeching: number
@@ -10,9 +10,8 @@ export type Activity = {
   readonly torrents: number
 }
 
-/** The store that activity is counted in. */
 export type ActivityStore = {
-  /** @param activeSince a peer whose last announce is older counts neither as seeding nor as leeching */
+  /** @param activeSince peers whose last announce is older count neither as seeding nor as leeching */
   countForUser(userId: string, activeSince: Date): Promise<Activity>
 }
 
@@ -21,16 +20,12 @@ export type Stats = ReturnType<typeof createStats>
 /**
  * Statistics of users.
  *
- * @param deps a peer whose last announce is older than `peerTtlMs` counts neither as seeding nor as leeching
+ * @param deps peers whose last announce is older than `peerTtlMs` count neither as seeding nor as leeching
  */
 export function createStats(deps: { accounts: Accounts; activity: ActivityStore; clock: Clock; peerTtlMs: number }) {
   const { accounts, activity, clock, peerTtlMs } = deps
   return {
-    /**
-     * The statistics of a user, as far as the viewer may see them.
-     *
-     * @throws NOT_FOUND
-     */
+    /** The statistics that the viewer is allowed to see. @throws ApiError NOT_FOUND */
     async visibleTo(viewer: Account, userId: string) {
       const user = await accounts.byId(userId)
       const { id, username, uploaded, downloaded, uploadedActual, downloadedActual } = user
@@ -44,12 +39,12 @@ export function createStats(deps: { accounts: Accounts; activity: ActivityStore;
   }
 }
 
-/** Uploaded divided by downloaded, to four decimals; null when nothing was downloaded. */
+/** Uploaded divided by downloaded, to four decimals; null if nothing was downloaded. */
 export function ratio(uploaded: number, downloaded: number): number | null {
   return downloaded === 0 ? null : Math.round((uploaded / downloaded) * 10_000) / 10_000
 }
 
-/** What a viewer may see of a user: the users themselves and staff see everything, others what the user allows. */
+/** The user and staff see everything, other members what the user allows. */
 export function statsVisibility(user: Account, viewer: Account): 'everything' | 'totals' | 'nothing' {
   if (viewer.id === user.id || viewer.role !== 'member') return 'everything'
   return user.statsPublic ? 'totals' : 'nothing'

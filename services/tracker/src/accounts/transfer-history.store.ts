@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../db/schema.ts'
 import type { TransferDays } from './transfer-history.ts'
 
-/** Days in Postgres, which the accounting writes. */
+/** Daily transfers in Postgres, as written by the accounting. */
 export function createTransferDays(db: Db): TransferDays {
   return {
     since: (userId, day) =>

@@ -3,7 +3,7 @@ import { apiError } from '../errors.ts'
 import type { Account, Accounts } from './accounts.ts'
 import { ratio, statsVisibility } from './stats.ts'
 
-/** What a user transferred on a day in UTC, in bytes, after and before multipliers. */
+/** Bytes that a user transferred on a UTC day; `actual` counts are without rates. */
 export type TransferDay = {
   /** `2026-01-31` */
   readonly day: string
@@ -13,9 +13,8 @@ export type TransferDay = {
   readonly downloadedActual: number
 }
 
-/** Where days are kept. */
 export type TransferDays = {
-  /** The days from one on that have a transfer, ascending. @throws what `isUnavailable` recognises */
+  /** Days with transfers from `day` on, ascending. @throws an error that `isUnavailable` recognises */
   since(userId: string, day: string): Promise<readonly TransferDay[]>
 }
 
@@ -24,23 +23,23 @@ export const MAX_HISTORY_DAYS = 366
 
 export type TransferHistory = ReturnType<typeof createTransferHistory>
 
-/** What users transferred by day. */
+/** Daily transfers of users. */
 export function createTransferHistory(deps: { accounts: Accounts; days: TransferDays; clock: Clock }) {
   const { accounts, days, clock } = deps
   return {
     /**
-     * The last days up to today, each with the ratio at its end.
+     * The last `count` days up to today, each with the ratio at its end.
      *
-     * @throws ApiError NOT_FOUND, or FORBIDDEN for others than the user and staff
+     * @throws ApiError NOT_FOUND, or FORBIDDEN if the viewer is neither the user nor staff
      */
     async visibleTo(viewer: Account, userId: string, count: number) {
       const user = await accounts.byId(userId)
       if (statsVisibility(user, viewer) !== 'everything')
-        throw apiError('FORBIDDEN', 'Only the user and staff see transfers by day.')
+        throw apiError('FORBIDDEN', 'Only the user and staff can see daily transfers.')
       const today = Math.floor(clock.now() / DAY_MS)
       const first = today - count + 1
       const byDay = new Map((await days.since(userId, dayText(first))).map((each) => [each.day, each]))
-      // The totals are known as they are now, so the days are gone through backwards.
+      // Only the current totals are known, so walk the days backwards from them.
       let { uploaded, downloaded } = user
       const items = []
       for (let day = today; day >= first; day -= 1) {

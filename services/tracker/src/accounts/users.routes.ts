@@ -31,7 +31,7 @@ const managedUser = publicUser
   .meta({ id: 'ManagedUser' })
 
 const oneUser = managedUser
-  .extend({ invitedBy: namedUser.nullable().meta({ description: 'whose invite they registered with' }) })
+  .extend({ invitedBy: namedUser.nullable().meta({ description: 'creator of the invite they registered with' }) })
   .meta({ id: 'ManagedUserDetails' })
 const openSession = z
   .object({ id: z.string(), created: time, lastSeen: time, address: z.string(), userAgent: z.string() })
@@ -43,7 +43,7 @@ const admin = { tag: 'users', access: 'admin', limit: 'write' } as const
 const role = z.enum(ROLES, `must be one of ${ROLES.join(', ')}`)
 const state = z.enum(ACCOUNT_STATES, `must be one of ${ACCOUNT_STATES.join(', ')}`)
 
-/** What administrators do with the accounts of others. */
+/** User administration. */
 export const userEndpoints = [
   endpoint({
     ...admin,
@@ -51,7 +51,7 @@ export const userEndpoints = [
     limit: 'read',
     path: '/api/admin/users',
     operationId: 'listUsers',
-    summary: 'Users, newest first; `search` is part of a name or address',
+    summary: 'List users, newest first; `search` matches part of a username or email address',
     query: pageQuery.safeExtend({
       search: text({ min: 0, max: 100 }).optional(),
       role: role.optional(),
@@ -69,7 +69,7 @@ export const userEndpoints = [
     limit: 'read',
     path: '/api/admin/users/:id',
     operationId: 'getUser',
-    summary: 'One user, and who invited them',
+    summary: 'Get a user and their inviter',
     params: idParams,
     answer: oneUser,
     errors: ['NOT_FOUND'],
@@ -83,7 +83,7 @@ export const userEndpoints = [
     method: 'PATCH',
     path: '/api/admin/users/:id',
     operationId: 'updateUser',
-    summary: 'Change role, state, downloads, invites, percentages, and access to the Torznab API',
+    summary: 'Change the role, state, permissions, invites and rates of a user',
     params: idParams,
     body: z
       .object({
@@ -94,7 +94,7 @@ export const userEndpoints = [
         invitesLeft: z.int().min(0, 'must not be negative').max(10_000, 'must be at most 10000'),
         downloadPercent,
         uploadPercent,
-        reason: text({ min: 1, max: 500 }).meta({ description: 'why, for the admin log' }),
+        reason: text({ min: 1, max: 500 }).meta({ description: 'for the admin log' }),
       })
       .partial(),
     answer: managedUser,
@@ -107,7 +107,7 @@ export const userEndpoints = [
     method: 'POST',
     path: '/api/admin/users/:id/passkey',
     operationId: 'resetUserPasskey',
-    summary: 'Give a user a new passkey; they find it in their own account',
+    summary: 'Reset the passkey of a user, who finds the new one on their account page',
     params: idParams,
     answer: managedUser,
     errors: ['NOT_FOUND'],
@@ -119,7 +119,7 @@ export const userEndpoints = [
     method: 'POST',
     path: '/api/admin/users/:id/password',
     operationId: 'resetUserPassword',
-    summary: 'Give a user a random password, which is shown only now; every session of theirs ends',
+    summary: 'Set a random password, which is shown only once; ends all sessions of the user',
     params: idParams,
     status: 200,
     answer: z.object({ password: z.string() }),
@@ -134,7 +134,7 @@ export const userEndpoints = [
     limit: 'read',
     path: '/api/admin/users/:id/sessions',
     operationId: 'listUserSessions',
-    summary: 'Where a user is signed in, newest first',
+    summary: 'List the sessions of a user, newest first',
     params: idParams,
     query: pageQuery,
     answer: pageOf(openSession),
@@ -149,7 +149,7 @@ export const userEndpoints = [
     method: 'DELETE',
     path: '/api/admin/users/:id/sessions',
     operationId: 'endUserSessions',
-    summary: 'End every session of a user; they can sign in again',
+    summary: 'End all sessions of a user, who can sign in again',
     params: idParams,
     status: 204,
     errors: ['NOT_FOUND'],
@@ -161,7 +161,7 @@ export const userEndpoints = [
     limit: 'read',
     path: '/api/admin/users/:id/invites',
     operationId: 'listUserInvites',
-    summary: 'The invites that a user made, newest first',
+    summary: 'List the invites that a user created, newest first',
     params: idParams,
     query: pageQuery,
     answer: pageOf(invite),
@@ -177,7 +177,7 @@ export const userEndpoints = [
     method: 'DELETE',
     path: '/api/admin/invites/:id',
     operationId: 'takeBackUserInvite',
-    summary: 'Take back an invite of any user that nobody used; what it took from their allowance comes back',
+    summary: 'Revoke an unused invite of any user; restores their allowance',
     params: idParams,
     status: 204,
     errors: ['NOT_FOUND', 'CONFLICT'],

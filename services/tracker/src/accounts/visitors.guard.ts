@@ -7,17 +7,17 @@ import type { ApplyLimit } from '../http/limits.ts'
 import type { Access, SignedInUser, TrackerSurface, Visitor } from '../surface.ts'
 import { MAX_SESSION_AGE_MS, type Sessions } from './sessions.ts'
 
-/** Whether a role opens an access level. */
+/** Whether a role grants an access level. */
 function mayAccess(role: 'member' | 'moderator' | 'admin', access: Access): boolean {
   const rank = { anyone: 0, session: 1, member: 1, moderator: 2, admin: 3 }
   return rank[role] >= rank[access]
 }
 
 /**
- * Whether a request that changes something may have been made by another site with the user's cookie.
+ * Whether another site may have made a state-changing request with the user's cookie.
  *
- * Browsers say where a request comes from in Sec-Fetch-Site, older ones in Origin. Clients that are not browsers send
- * neither, and have no cookie of another user.
+ * Browsers declare the origin of a request in Sec-Fetch-Site, older ones in Origin. Other clients send neither, and
+ * have no cookies of other users.
  *
  * @param ownOrigin scheme, host and port of PUBLIC_URL
  */
@@ -33,9 +33,9 @@ function isCrossSite(
 const COOKIE = 'session'
 
 /**
- * Finds out who makes a request, by the cookie of their session, and refuses what they may not do.
+ * Identifies the requester by their session cookie and refuses requests they are not allowed to make.
  *
- * @param deps `publicUrl` is where browsers find the tracker
+ * @param deps `publicUrl` is the URL at which browsers reach the tracker
  */
 export function createVisitorGuards(deps: {
   publicUrl: URL
@@ -63,7 +63,7 @@ export function createVisitorGuards(deps: {
     if (endpoint.method !== 'GET' && isCrossSite(from, publicUrl.origin))
       throw apiError('FORBIDDEN', 'This request was made by another site.')
     const visitor = await visitorOf(request, response)
-    // Sign-in attempts are counted by the account they name, so their body is read first.
+    // Sign-in attempts are counted per account, so the body is read first.
     if (endpoint.limit === 'authentication') await readBody(endpoint, request, response, visitor)
     await applyLimit(endpoint.limit, request, response, visitor)
     return visitor
@@ -82,7 +82,7 @@ function requireAccess(visitor: Visitor, access: Access): SignedInUser {
   return { ...visitor, session }
 }
 
-/** The first cookie of a name; of two, the one that the browser holds for the more specific path comes first. */
+/** The first cookie with a name. Browsers send the one with the more specific path first. */
 function readCookie(header: string | undefined, name: string): string | undefined {
   for (const part of header?.split(';') ?? []) {
     const at = part.indexOf('=')

@@ -3,12 +3,12 @@ import type { Db } from '../db/schema.ts'
 import { cutText } from '../text/cut-text.ts'
 import type { Fields, NewAdminLogEntry } from './admin-log.ts'
 
-/** Longer text, such as a description, is cut: the log shows that it changed and how it begins. */
+/** Longer text, such as a description, is cut. */
 const MAX_TEXT = 500
 
 /**
- * Records what an administrator or moderator did. Stores call it in the transaction of the change, so that neither is
- * there without the other.
+ * Records an action of an administrator or moderator. Stores call it in the transaction of the change, so that both are
+ * committed together.
  */
 export async function recordAdminAction(trx: Db, entry: NewAdminLogEntry): Promise<void> {
   await trx

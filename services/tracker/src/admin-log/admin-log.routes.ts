@@ -12,14 +12,14 @@ const entry = z
     actor: namedUser,
     action: z.enum(ADMIN_ACTIONS),
     target: z.object({ type: z.enum(TARGET_TYPES), id: z.string().nullable(), name: z.string().nullable() }),
-    before: fields.meta({ description: 'the fields that changed, as they were; null for what did not exist' }),
-    after: fields.meta({ description: 'the same fields, as they are since; null for what was deleted' }),
+    before: fields.meta({ description: 'old values of the changed fields; null if the target did not exist' }),
+    after: fields.meta({ description: 'new values of the same fields; null if the target was deleted' }),
   })
   .meta({ id: 'AdminLogEntry' })
 
 const endpoint = endpoints<{ adminLog: AdminLog }>()
 
-/** What administrators and moderators did. */
+/** Actions of administrators and moderators. */
 export const adminLogEndpoints = [
   endpoint({
     tag: 'admin log',
@@ -28,7 +28,8 @@ export const adminLogEndpoints = [
     method: 'GET',
     path: '/api/admin/log',
     operationId: 'listAdminLog',
-    summary: 'What administrators and moderators did, newest first; `actor` is an id or a name, `target` an id',
+    summary:
+      'List actions of administrators and moderators, newest first; `actor` is an id or username, `target` an id',
     query: pageQuery
       .safeExtend({
         actor: text({ min: 1, max: 64 }).optional(),

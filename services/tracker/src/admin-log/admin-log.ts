@@ -1,7 +1,7 @@
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { type Total, totalOf } from '../lists/total.ts'
 
-/** What administrators and moderators do that is kept in the admin log. */
+/** Actions of administrators and moderators that the admin log records. */
 export const ADMIN_ACTIONS = [
   'category.arrange',
   'category.create',
@@ -27,23 +27,23 @@ export type AdminAction = (typeof ADMIN_ACTIONS)[number]
 export const TARGET_TYPES = ['address', 'category', 'site', 'torrent', 'torznab', 'user'] as const
 export type TargetType = (typeof TARGET_TYPES)[number]
 
-/** What an action was done to. `name` is its name at that time; there is one site, and one Torznab API. */
+/** The target of an action. `name` is its name at that time. The site and the Torznab API have neither id nor name. */
 export type Target = { readonly type: TargetType; readonly id: string | null; readonly name: string | null }
 
-/** Who does something, and when. */
+/** Who acts, and when. */
 export type ActedBy = { readonly actorId: string; readonly at: Date }
 
-/** The same for an action of this moment; undefined where it was not a member of the staff. */
+/** An actor at the current time; undefined if no staff member acts. */
 export function actedBy(clock: Clock, actorId: string): ActedBy
 export function actedBy(clock: Clock, actorId: string | undefined): ActedBy | undefined
 export function actedBy(clock: Clock, actorId: string | undefined): ActedBy | undefined {
   return actorId === undefined ? undefined : { actorId, at: new Date(clock.now()) }
 }
 
-/** Fields by name, as JSON can hold them. */
+/** JSON fields by name. */
 export type Fields = Readonly<Record<string, string | number | boolean | null>>
 
-/** An action to record. `before` and `after` hold the fields that changed; null where there was or is nothing. */
+/** An action to record. `before` and `after` contain the changed fields; null if the target did not or does not exist. */
 export type NewAdminLogEntry = ActedBy & {
   readonly action: AdminAction
   readonly target: Target
@@ -51,16 +51,16 @@ export type NewAdminLogEntry = ActedBy & {
   readonly after: Fields | null
 }
 
-/** An action that was recorded. */
+/** A recorded action. */
 export type AdminLogEntry = Omit<NewAdminLogEntry, 'actorId'> & {
   readonly id: string
   readonly actor: { readonly id: string; readonly username: string }
 }
 
 /**
- * The fields whose values differ, before and after.
+ * The fields whose values differ.
  *
- * @returns undefined when none does: then there is nothing to record
+ * @returns undefined if nothing changed, so there is nothing to record
  */
 export function changedFields<Known extends Fields>(
   before: Known,
@@ -72,36 +72,34 @@ export function changedFields<Known extends Fields>(
   return { before: pick(before), after: pick(after) }
 }
 
-/** Which entries, the newest first. What is undefined does not matter. */
+/** Filters for a list of entries, newest first. Undefined filters match every entry. */
 type EntryFilter = {
   readonly page: number
   readonly limit: number
   readonly action: AdminAction | undefined
-  /** Id of what it was done to. */
+  /** Id of the target. */
   readonly target: string | undefined
   readonly from: Date | undefined
-  /** Not included. */
+  /** Exclusive. */
   readonly to: Date | undefined
 }
 
-/** The same by who did it: the id or name of a user; an unknown user did nothing. */
+/** `actor` is the id or name of a user; an unknown user matches nothing. */
 export type AdminLogQuery = EntryFilter & { readonly actor: string | undefined }
 
-/** The same by the id of the user. */
 export type StoredAdminLogQuery = EntryFilter & { readonly actorId: string | undefined }
 
 type Listed = { readonly items: readonly AdminLogEntry[] } & Total
 
 /**
- * The store of the admin log. Entries are never changed or deleted: the run-time role has no right to. All methods
- * throw what `isUnavailable` recognises when Postgres is unavailable.
+ * The store of the admin log. Entries are never changed or deleted, which the run-time role could not do either. All
+ * methods throw an error that `isUnavailable` recognises if Postgres is unavailable.
  */
 export type AdminLogStore = {
   record(entry: NewAdminLogEntry): Promise<void>
   list(query: StoredAdminLogQuery): Promise<Listed>
 }
 
-/** The use cases of the admin log. */
 export type AdminLog = ReturnType<typeof createAdminLog>
 
 /** @param deps `findUserId` finds a user by id or name */
@@ -111,7 +109,7 @@ export function createAdminLog(deps: {
 }) {
   const { store, findUserId } = deps
   return {
-    /** Records what was done outside of Postgres, right after it. What is done in Postgres is recorded by its store. */
+    /** Records an action outside Postgres. Actions in Postgres are recorded by their stores, in the same transaction. */
     record: (entry: NewAdminLogEntry): Promise<void> => store.record(entry),
 
     list: async ({ actor, ...filter }: AdminLogQuery): Promise<Listed> => {

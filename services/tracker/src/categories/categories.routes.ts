@@ -7,11 +7,11 @@ const category = z
   .object({ id: z.string(), slug: z.string(), name: z.string(), torznabId: z.int(), position: z.int() })
   .meta({ id: 'Category' })
 const tree = pageOf(category.extend({ subcategories: z.array(category) }).meta({ id: 'CategoryTree' }))
-/** Of an answer that is not asked for by pages. */
+/** The page of responses to requests without page parameters. */
 const FIRST_PAGE = { page: 1, limit: 1_000 }
 
 const managedCategory = category
-  .extend({ torrents: z.int().meta({ description: 'how many torrents are in it; subcategories count apart' }) })
+  .extend({ torrents: z.int().meta({ description: 'number of torrents, without subcategories' }) })
   .meta({ id: 'ManagedCategory' })
 
 const slug = z
@@ -25,14 +25,14 @@ const position = z.int().min(0).max(9_999)
 const endpoint = endpoints<{ categories: Categories }>()
 const admin = { tag: 'categories', limit: 'write', access: 'admin' } as const
 
-/** The tree of categories; all but reading it is for administrators. */
+/** The category tree. Only administrators can change it. */
 export const categoryEndpoints = [
   endpoint({
     tag: 'categories',
     method: 'GET',
     path: '/api/categories',
     operationId: 'listCategories',
-    summary: 'The tree of categories, by its roots',
+    summary: 'List the category tree',
     access: 'anyone',
     limit: 'read',
     query: treeQuery,
@@ -46,12 +46,12 @@ export const categoryEndpoints = [
     limit: 'read',
     path: '/api/admin/categories',
     operationId: 'listManagedCategories',
-    summary: 'The tree of categories with the number of torrents in each',
+    summary: 'List the category tree with the number of torrents in each category',
     query: treeQuery,
     answer: pageOf(
       managedCategory.extend({ subcategories: z.array(managedCategory) }).meta({ id: 'ManagedCategoryTree' }),
     ).extend({
-      uncategorised: z.int().meta({ description: 'how many torrents have a category that was deleted' }),
+      uncategorised: z.int().meta({ description: 'number of torrents whose category was deleted' }),
     }),
     handle: async ({ query }, { categories }) => {
       const [all, counts] = await Promise.all([categories.all(), categories.count()])
@@ -67,11 +67,11 @@ export const categoryEndpoints = [
     method: 'DELETE',
     path: '/api/admin/categories',
     operationId: 'deleteAllCategories',
-    summary: 'Delete all categories; torrents stay, and come back into a category that is made with the same slug',
+    summary: 'Delete all categories; torrents stay, and return to a new category with the same slug',
     status: 200,
     answer: z.object({
       categories: z.int(),
-      torrents: z.int().meta({ description: 'how many torrents have no category since' }),
+      torrents: z.int().meta({ description: 'number of torrents left without a category' }),
     }),
     handle: ({ caller }, { categories }) => categories.removeAll(caller.session.account.id),
   }),
@@ -80,8 +80,10 @@ export const categoryEndpoints = [
     method: 'POST',
     path: '/api/admin/categories/order',
     operationId: 'orderCategories',
-    summary: 'Put the categories in the order of their ids; each stays below its parent',
-    body: z.object({ ids: z.array(z.string()).max(10_000).meta({ description: 'all of them' }) }),
+    summary: 'Set the order of categories within their parents',
+    body: z.object({
+      ids: z.array(z.string()).max(10_000).meta({ description: 'ids of all categories in the new order' }),
+    }),
     status: 200,
     answer: tree,
     errors: ['CONFLICT'],
@@ -93,7 +95,7 @@ export const categoryEndpoints = [
     method: 'POST',
     path: '/api/admin/categories/seed',
     operationId: 'seedCategories',
-    summary: 'Create the standard tree; only where there is no category',
+    summary: 'Create the standard tree; fails if a category exists',
     status: 201,
     answer: tree,
     errors: ['CONFLICT'],
@@ -104,7 +106,7 @@ export const categoryEndpoints = [
     method: 'POST',
     path: '/api/admin/categories',
     operationId: 'createCategory',
-    summary: 'Add a category; `parent` is the slug of a root, `torznabId` may be left out for a well-known slug',
+    summary: 'Create a category; `parent` is the slug of a root, `torznabId` is optional for a well-known slug',
     body: z.object({
       slug,
       name,
@@ -123,7 +125,7 @@ export const categoryEndpoints = [
     method: 'PATCH',
     path: '/api/admin/categories/:id',
     operationId: 'updateCategory',
-    summary: 'Change a category; `parent` is the slug of a root, or null',
+    summary: 'Change a category; `parent` is the slug of a root or null',
     params: idParams,
     body: z.object({ slug, name, torznabId, position, parent: z.string().nullable() }).partial(),
     status: 200,
@@ -137,7 +139,7 @@ export const categoryEndpoints = [
     method: 'DELETE',
     path: '/api/admin/categories/:id',
     operationId: 'deleteCategory',
-    summary: 'Delete a category that holds neither torrents nor subcategories',
+    summary: 'Delete a category without torrents or subcategories',
     params: idParams,
     status: 204,
     errors: ['NOT_FOUND', 'CONFLICT'],

@@ -30,7 +30,7 @@ export function createCategoryStore(db: Db): CategoryStore {
 
     seed: (categories, now, by) =>
       db.transaction().execute(async (trx) => {
-        // Of two seeds at the same time, the second waits here and then finds the categories of the first.
+        // The second of two concurrent seeds waits here and then finds the categories of the first.
         await sql`lock table categories in share row exclusive mode`.execute(trx)
         if ((await allOf(trx)).length > 0) return false
         await insert(trx, categories, now)
@@ -107,7 +107,7 @@ export function createCategoryStore(db: Db): CategoryStore {
         })
       } catch (error) {
         if (isForeignKeyViolation(error))
-          throw apiError('CONFLICT', 'This category holds torrents or subcategories; move or delete them first.')
+          throw apiError('CONFLICT', 'This category contains torrents or subcategories. Move or delete them first.')
         throw error
       }
     },
@@ -122,7 +122,7 @@ export function createCategoryStore(db: Db): CategoryStore {
           .where('torrents.deleted_at', 'is', null)
           .where('categories.deleted_at', 'is', null)
           .executeTakeFirstOrThrow()
-        // Torrents keep the id: a million of them would take minutes to change, and a category with the slug gets them back.
+        // Torrents keep the id: changing a million rows takes minutes, and a new category with the same slug reuses it.
         const removed = await trx
           .updateTable('categories')
           .set({ deleted_at: now, parent_id: null })
@@ -159,7 +159,7 @@ export function createCategoryStore(db: Db): CategoryStore {
   }
 }
 
-/** One change of the tree at a time; lists are not blocked. An upload that refers to a category waits, or the change waits for it. */
+/** Serialises changes of the tree, and uploads against them. Reads are not blocked. */
 async function lockTree(trx: Transaction<Schema>): Promise<void> {
   await sql`lock table categories in exclusive mode`.execute(trx)
 }
@@ -184,7 +184,7 @@ async function isThere(trx: Transaction<Schema>, id: string | null): Promise<boo
   return (await query.forShare().executeTakeFirst()) !== undefined
 }
 
-/** Inserts categories, parents first; one that was deleted with all others comes back under the same slug. */
+/** Inserts categories, parents first. A slug that was deleted with all others gets its old id back. */
 async function insert(
   trx: Transaction<Schema>,
   categories: readonly Category[],
@@ -230,7 +230,7 @@ function targetOf({ id, name }: Category) {
   return { type: 'category', id, name } as const
 }
 
-/** The fields of a category that the admin log records. */
+/** The fields that the admin log records. */
 function fieldsOf({ slug, name, torznabId, parentId, position }: Category) {
   return { slug, name, torznabId, parentId, position }
 }

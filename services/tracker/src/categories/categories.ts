@@ -8,7 +8,7 @@ import { leafCategoryFor } from '../releases/leaf-category.ts'
 import type { ParsedRelease } from '../releases/release.ts'
 import { STANDARD_TREE, type StandardCategory } from './standard-tree.ts'
 
-/** A category. Categories are a tree of two levels; a root has no parent. */
+/** A category. The tree has two levels; roots have no parent. */
 export type Category = {
   readonly id: string
   readonly slug: string
@@ -29,39 +29,35 @@ export type CategoryChanges = {
   readonly parent?: string | null | undefined
 }
 
-/** How many torrents that are not deleted are in a category; null for all those whose category was deleted. */
+/** The number of torrents in a category, without deleted ones; null for torrents whose category was deleted. */
 export type CategoryCount = { readonly categoryId: string | null; readonly torrents: number }
 
-/** What deleting all categories did. */
+/** The result of deleting all categories. */
 export type RemovedCategories = { readonly categories: number; readonly torrents: number }
 
 /**
- * The store of categories. Each method is one atomic change, which the admin log records when `by` is given.
+ * The store of categories. Each method is one atomic change, which the admin log records if `by` is given.
  *
- * Categories that were deleted all at once are kept for their torrents, unseen. A category that is made with the slug of
- * one of them takes its place, so its torrents are in a category again.
+ * Deleting all categories keeps hidden rows for their torrents. A new category with the slug of one of them replaces it,
+ * which puts its torrents into a category again.
  */
 export type CategoryStore = {
   /** Roots before children, each by position and name. */
   all(): Promise<readonly Category[]>
-  /** The ids of all categories that torrents can be in, with those that were deleted all at once. */
+  /** The ids of all categories that torrents refer to, including hidden ones. */
   idsWithDeleted(): Promise<readonly string[]>
   count(): Promise<readonly CategoryCount[]>
-  /** Inserts all of them, or none when any category exists. @returns whether they were inserted */
+  /** Inserts all categories, or none if any category exists. @returns whether they were inserted */
   seed(categories: readonly Category[], now: Date, by: ActedBy | undefined): Promise<boolean>
-  /** @throws ApiError CONFLICT when the slug is taken or the parent was deleted */
+  /** @throws ApiError CONFLICT if the slug is taken or the parent was deleted */
   create(category: Category, now: Date, by: ActedBy | undefined): Promise<Category>
-  /** @throws ApiError CONFLICT when the slug is taken, BAD_REQUEST as `parentFor` */
+  /** @throws ApiError CONFLICT if the slug is taken, BAD_REQUEST as `parentFor` does */
   change(id: string, changes: CategoryChanges, by: ActedBy | undefined): Promise<Category | undefined>
-  /**
-   * Removes a category that holds neither torrents nor subcategories.
-   *
-   * @throws ApiError CONFLICT when it holds any
-   */
+  /** @throws ApiError CONFLICT if the category contains torrents or subcategories */
   remove(id: string, by: ActedBy | undefined): Promise<boolean>
-  /** Deletes all of them; their torrents stay, without a category. */
+  /** Deletes all categories. Their torrents stay, without a category. */
   removeAll(now: Date, by: ActedBy | undefined): Promise<RemovedCategories>
-  /** Puts siblings in the order of the ids. @returns false when these are not the ids of all categories */
+  /** Orders siblings as their ids. @returns false if these are not the ids of all categories */
   arrange(ids: readonly string[], by: ActedBy | undefined): Promise<boolean>
 }
 
@@ -80,7 +76,7 @@ function standardCategories(): readonly Category[] {
   return rows(STANDARD_TREE, null)
 }
 
-/** Groups subcategories under their roots and keeps the order. */
+/** Groups subcategories under their roots, in the same order. */
 export function treeOf(categories: readonly Category[]): readonly CategoryTree[] {
   return categories
     .filter((category) => category.parentId === null)
@@ -88,8 +84,8 @@ export function treeOf(categories: readonly Category[]): readonly CategoryTree[]
 }
 
 /**
- * The category that a slug names. A well-known slug that no category has, for example `movies-4k`, names the category
- * with the same Torznab id.
+ * Finds a category by slug. A well-known slug without a category, such as `movies-4k`, finds the category with the same
+ * Torznab id.
  */
 export function findBySlug(categories: readonly Category[], slug: string): Category | undefined {
   const torznabId = torznabIdOfSlug(slug)
@@ -105,9 +101,9 @@ export function withSubcategories(categories: readonly Category[], category: Cat
 }
 
 /**
- * The id of the parent that a category shall get; null for none.
+ * Resolves the slug of a parent to an id; null for none.
  *
- * @throws ApiError BAD_REQUEST when the tree would have more than two levels, or the parent does not exist
+ * @throws ApiError BAD_REQUEST if the tree would have more than two levels, or the parent does not exist
  */
 export function parentFor(all: readonly Category[], slug: string | null, categoryId?: string): string | null {
   if (slug === null) return null
@@ -119,7 +115,7 @@ export function parentFor(all: readonly Category[], slug: string | null, categor
   return parent.id
 }
 
-/** Reads and changes the tree of categories. Changes take the id of the administrator who makes them. */
+/** Reads and changes the category tree. Changes take the id of the administrator. */
 export function createCategories(deps: { store: CategoryStore; publish: PublishInvalidation; clock: Clock }) {
   const { store, clock } = deps
   const now = (): Date => new Date(clock.now())
@@ -131,10 +127,10 @@ export function createCategories(deps: { store: CategoryStore; publish: PublishI
     count: () => store.count(),
 
     /**
-     * The category that a release is put into: the one that a slug names or, when it is a root, the subcategory that
-     * fits the release. Automation tools do not search roots.
+     * The category for a release: the one with the slug or, if that is a root, the subcategory that fits the release,
+     * because automation tools do not search roots.
      *
-     * @throws ApiError BAD_REQUEST when there is no such category
+     * @throws ApiError BAD_REQUEST if there is no such category
      */
     async forRelease(slug: string, release: ParsedRelease): Promise<Category> {
       const all = await store.all()
@@ -144,18 +140,18 @@ export function createCategories(deps: { store: CategoryStore; publish: PublishI
       return leafCategoryFor(release, chosen, withSubcategories(all, chosen).slice(1))
     },
 
-    /** Creates the standard tree. @throws ApiError CONFLICT when any category exists */
+    /** Creates the standard tree. @throws ApiError CONFLICT if any category exists */
     async seed(actorId?: string): Promise<readonly Category[]> {
       if (!(await store.seed(standardCategories(), now(), actedBy(clock, actorId))))
-        throw apiError('CONFLICT', 'There are categories already. Delete all of them to seed again.')
+        throw apiError('CONFLICT', 'Categories already exist. Delete all of them before seeding again.')
       await publishChange()
       return store.all()
     },
 
     /**
-     * @param input `torznabId` may be left out for a well-known slug; `parent` is the slug of a root
-     * @throws ApiError BAD_REQUEST when the Torznab id is unknown or the parent is not a root; CONFLICT when the slug
-     *   is taken
+     * @param input `torznabId` is optional for a well-known slug; `parent` is the slug of a root
+     * @throws ApiError BAD_REQUEST if the Torznab id is unknown or the parent is not a root; CONFLICT if the slug is
+     *   taken
      */
     async create(
       input: {
@@ -178,7 +174,7 @@ export function createCategories(deps: { store: CategoryStore; publish: PublishI
       return created
     },
 
-    /** @throws ApiError NOT_FOUND, CONFLICT when the slug is taken, or BAD_REQUEST as `parentFor` */
+    /** @throws ApiError NOT_FOUND, CONFLICT if the slug is taken, or BAD_REQUEST as `parentFor` does */
     async change(id: string, changes: CategoryChanges, actorId?: string): Promise<Category> {
       const changed = isId(id) ? await store.change(id, changes, actedBy(clock, actorId)) : undefined
       if (changed === undefined) throw apiError('NOT_FOUND', 'There is no such category.')
@@ -186,28 +182,24 @@ export function createCategories(deps: { store: CategoryStore; publish: PublishI
       return changed
     },
 
-    /** @throws ApiError NOT_FOUND, or CONFLICT when it holds torrents or subcategories */
+    /** @throws ApiError NOT_FOUND, or CONFLICT if it contains torrents or subcategories */
     async remove(id: string, actorId?: string): Promise<void> {
       if (!isId(id) || !(await store.remove(id, actedBy(clock, actorId))))
         throw apiError('NOT_FOUND', 'There is no such category.')
       await publishChange()
     },
 
-    /** Deletes all categories. Their torrents stay, and have no category until one with the same slug is made. */
+    /** Deletes all categories. Their torrents have no category until one with the same slug is created. */
     async removeAll(actorId?: string): Promise<RemovedCategories> {
       const removed = await store.removeAll(now(), actedBy(clock, actorId))
       await publishChange()
       return removed
     },
 
-    /**
-     * Puts siblings in the order in which their ids are given.
-     *
-     * @throws ApiError CONFLICT when these are not the ids of all categories
-     */
+    /** Orders siblings as their ids. @throws ApiError CONFLICT if these are not the ids of all categories */
     async arrange(ids: readonly string[], actorId?: string): Promise<readonly Category[]> {
       if (!ids.every(isId) || !(await store.arrange(ids, actedBy(clock, actorId))))
-        throw apiError('CONFLICT', 'The categories were changed in the meantime. Load them again.')
+        throw apiError('CONFLICT', 'The categories have changed. Reload them and try again.')
       await publishChange()
       return store.all()
     },

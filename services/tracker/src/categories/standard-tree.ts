@@ -6,7 +6,7 @@ export type StandardCategory = readonly [
   subcategories?: readonly StandardCategory[],
 ]
 
-/** The standard tree, which the action "Seed Torznab categories" creates. */
+/** The tree that "Seed Torznab categories" creates. */
 export const STANDARD_TREE: readonly StandardCategory[] = [
   [
     'movies',

@@ -14,10 +14,10 @@ import { createTransferHistory } from '../accounts/transfer-history.ts'
 import { timeToLive } from '../swarm/interval.ts'
 import type { Connections } from './connections.ts'
 
-/** What users do with accounts. */
+/** The use cases of accounts. */
 export type AccountUseCases = Awaited<ReturnType<typeof createAccountUseCases>>
 
-/** Joins accounts, sessions, invites and the statistics of users. */
+/** Creates accounts, sessions, invites and user statistics. */
 export async function createAccountUseCases({ config, db, redis, invalidations, clock }: Connections) {
   const store = createAccountStore(db)
   const accounts = createAccounts({
@@ -40,7 +40,7 @@ export async function createAccountUseCases({ config, db, redis, invalidations, 
       clock,
       peerTtlMs,
     }),
-    /** Where a user announces. */
+    /** The announce URL of a user. */
     announceUrl: (passkey: string): string => `${config.PUBLIC_URL}/announce?passkey=${passkey}`,
     siteInformation: { registration: config.REGISTRATION, torznabUrl: `${config.PUBLIC_URL}/api/torznab` },
   }

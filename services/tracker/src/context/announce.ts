@@ -30,40 +30,40 @@ import { createSwarmStatisticsPart, type SwarmStatisticsPart } from './swarm-sta
 import { connectSwarmRedis, minIntervalOf, swarmSettings } from './swarms.ts'
 import { createWebSockets, type WebSockets } from './websocket.ts'
 
-/** The announce engine, joined. */
+/** The assembled announce engine. */
 export type AnnounceEngine = {
   readonly requests: TrackerRequests
-  /** Undefined where they are switched off. */
+  /** Undefined if WebSockets are disabled. */
   readonly sockets: WebSockets | undefined
-  /** Users and torrents, cached. */
+  /** Cached users and torrents. */
   readonly directory: Directory
-  /** What staff see of the swarms. */
+  /** Swarm statistics for staff. */
   readonly useCases: SwarmStatisticsPart['useCases']
-  /** Fails while announces would: the Redis of the swarms is unavailable or full. */
+  /** Fails if announces would fail, because the Redis of the swarms is unavailable or full. */
   readonly check: () => Promise<void>
 }
 
 const FLUSH_EVERY_MS = 2_000
 const SWEEP_EVERY_MS = 30_000
-/** How often a full Redis is noticed. */
+/** How often to check whether Redis is full. */
 const RELIEVE_EVERY_MS = 5_000
 const EXPEL_EVERY_MS = 500
 const EVICT_EVERY_MS = 5_000
 const RECONCILE_EVERY_MS = 600_000
 const SAMPLE_EVERY_MS = 10_000
 const PRUNE_EVERY_MS = 3_600_000
-/** Redis syncs its append only file every second, and may be a second late. */
+/** Redis syncs its append-only file every second, and may be a second late. */
 export const SETTLE_SECONDS = 3
 
 /**
- * Joins the engine's stores and rules, with its background tasks.
+ * Creates the announce engine with its background tasks.
  *
- * @throws UnavailableError when Redis does not respond
+ * @throws UnavailableError if Redis does not respond
  */
 export async function createAnnounceEngine(connections: Connections): Promise<AnnounceEngine> {
   const { config, db, logger, clock } = connections
   const redis = await connectSwarmRedis(connections)
-  // The nodes of a Cluster are watched by themselves.
+  // The nodes of a Cluster have their own monitoring.
   const stores = redis instanceof Cluster || redis === connections.redis ? {} : { swarms: redis }
   createRedisMetrics(connections.metrics.registry, { main: connections.redis, ...stores })
   const swarms = createRedisSwarms({
@@ -109,7 +109,7 @@ export async function createAnnounceEngine(connections: Connections): Promise<An
   }
 }
 
-/** Announces and scrapes over HTTP, and what sockets share with them. */
+/** Announces and scrapes over HTTP, and the parts that sockets share with them. */
 function createUseCases(
   { config, metrics, logger, clock }: Connections,
   redis: Redis | Cluster,
@@ -160,14 +160,14 @@ function createUseCases(
   return { requests, mode, announces, scrapes, refusals, counters }
 }
 
-/** Takes users out of their swarms, whichever process hears of it first. */
+/** Removes users from their swarms. */
 function addExpulsions(
   { config, db, logger, background }: Connections,
   redis: Redis | Cluster,
   swarms: Swarms,
 ): Expulsions {
   const onError = (error: unknown): void =>
-    logger.warn({ err: error }, 'could not take a user out of the swarms; it is retried')
+    logger.warn({ err: error }, 'could not remove a user from the swarms; it is retried')
   const expulsions = createExpulsions({
     gathered: createGatheredTransfers(redis),
     store: createExpulsionStore(db, 2 * swarmSettings(config).timeToLive),
@@ -179,7 +179,7 @@ function addExpulsions(
   return expulsions
 }
 
-/** Adds the tasks that one process of all has to do. */
+/** Adds the background tasks that only the leading process runs. */
 function addBackground(
   { config, metrics, logger, background, resources }: Connections,
   redis: Redis | Cluster,

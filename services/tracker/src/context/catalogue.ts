@@ -22,22 +22,22 @@ import type { Connections } from './connections.ts'
 const PURGE_EVERY_MS = 3_600_000
 const REREAD_EVERY_MS = 5_000
 
-/** The applications of a member may send many searches at the same moment, which take some milliseconds each. */
+/** A member's applications may send many searches at the same moment, which take a few milliseconds each. */
 const SEARCHES = {
   underWayEach: 60,
   underWay: 500,
   waitMs: 5_000,
   runMs: 1_000,
-  // Ordinary searches are shorter, also on a busy machine. Of the worst ones a member may run four, then eight a minute.
+  // Ordinary searches are shorter, even on a busy machine. A member can run four of the slowest, then eight per minute.
   freeMs: 250,
   burstMs: 3_000,
   share: 0.1,
 } satisfies Partial<SearchBounds>
 
-/** The catalogue, joined. */
+/** The assembled catalogue. */
 export type Catalogue = ReturnType<typeof createCatalogue>
 
-/** Joins categories, torrents, search and what staff set and see of them, with their background tasks. */
+/** Creates categories, torrents, search, site settings and the admin log, with their background tasks. */
 export function createCatalogue(connections: Connections, { accounts, announceUrl }: AccountUseCases) {
   const { config, db, invalidations, clock, resources } = connections
   const { publish } = invalidations
@@ -80,7 +80,7 @@ export function createCatalogue(connections: Connections, { accounts, announceUr
   return { useCases: { categories, torrents, search, siteConfiguration, adminLog }, catalogueState }
 }
 
-/** Searches have connections of their own, so that nothing else waits for them. */
+/** Searches have a separate connection pool, so that nothing else waits for them. */
 function searchDeps({ config, db, logger, metrics, resources }: Connections) {
   const size = config.SEARCH_POOL_SIZE
   const searches = createKysely<Schema>(
@@ -104,6 +104,6 @@ function addBackground({ db, logger, background }: Connections, torrents: Torren
       store: createRereadStore(db),
       onUnreadable: (error, torrent) => logger.error({ err: error, torrent }, 'could not read the name of a torrent'),
     }),
-    onError: (error) => logger.warn({ err: error }, 'could not read release names again; it is retried'),
+    onError: (error) => logger.warn({ err: error }, 'could not index release names again; it is retried'),
   })
 }

@@ -15,19 +15,19 @@ import type { Db, Schema } from '../db/schema.ts'
 import { withMetricsOfAllWorkers } from '../workers.metrics.ts'
 import { createInvalidations, type Invalidations } from './invalidations.ts'
 
-/** What the service starts with. */
+/** The options of the service. */
 export type Start = {
   readonly config: Config
   readonly logger: Logger
   readonly clock: Clock
-  /** Undefined for the time of the Redis of the swarms. */
+  /** Undefined to use the time of the swarms' Redis. */
   readonly swarmClock?: Clock
   readonly resources: Resources
-  /** What Node gets for a thread; that of this process where it is left out. */
+  /** Node's arguments for threads; those of this process by default. */
   readonly nodeArguments?: readonly string[]
 }
 
-/** What every part of the service is joined from. */
+/** Everything that the parts of the service are created from. */
 export type Connections = Start & {
   readonly db: Db
   readonly redis: Redis
@@ -38,14 +38,14 @@ export type Connections = Start & {
 }
 
 const CLUSTER_REMEDY =
-  'REDIS_URL must be a single Redis, with replicas if need be; a Cluster can hold the swarms (SWARM_REDIS_URL)'
+  'REDIS_URL must be a single Redis, optionally with replicas; use a Cluster only for the swarms (SWARM_REDIS_URL)'
 
 /**
- * Connects to Postgres and Redis, and subscribes to what other processes change. A Postgres that is away is waited for by
- * `/ready`.
+ * Connects to Postgres and Redis, and subscribes to the changes of other processes. If Postgres is unavailable, the
+ * service starts and `/ready` is 503.
  *
- * @throws UnavailableError when Redis does not respond; Error when it is a node of a Cluster, or when Postgres has no
- *   tables or gives the role no rights
+ * @throws UnavailableError if Redis does not respond; Error if it is a node of a Cluster, or if Postgres has no tables
+ *   or grants the role no rights
  */
 export async function connect(start: Start): Promise<Connections> {
   const { config, logger, resources } = start
@@ -65,7 +65,7 @@ export async function connect(start: Start): Promise<Connections> {
   return { ...start, db, redis, invalidations, metrics, background: createBackground(), checks }
 }
 
-/** The members are read in every request; what keeps them from being read does not heal by itself. */
+/** Every request reads users. An error other than an outage does not resolve itself, so it prevents the start. */
 async function assertReadable(db: Db): Promise<void> {
   try {
     await db.selectFrom('users').select('id').limit(0).execute()

@@ -5,16 +5,16 @@ import { createInvalidationPublisher, subscribeToInvalidations } from '../invali
 import type { Invalidation, InvalidationHandlers, PublishInvalidation } from '../invalidation/invalidation.ts'
 
 /**
- * Delivers changes made by any process to every cache of this process, over one connection. Changes made by this
- * process are delivered at once, so that whoever changes something reads the new value.
+ * Delivers changes by any process to every cache of this process, over one connection. Changes by this process are
+ * delivered immediately, so that a client reads the value it has just changed.
  */
 export type Invalidations = {
   readonly publish: PublishInvalidation
-  /** Adds a cache that receives changes from now on. */
+  /** Adds a cache, which receives subsequent changes. */
   addCache(cache: InvalidationHandlers): void
 }
 
-/** @throws what `isUnavailable` recognises when Redis does not respond */
+/** @throws an error that `isUnavailable` recognises if Redis does not respond */
 export async function createInvalidations(options: {
   url: string
   redis: Redis

@@ -9,12 +9,12 @@ import type { Connections } from './connections.ts'
 
 export type StaffOverview = ReturnType<typeof createStaffOverview>
 
-/** A leader renews its lease twice while it lasts. */
+/** A leader renews its lease twice per term. */
 const LEAD_EVERY_MS = 5_000
-/** How often the numbers are counted: with a million torrents that takes a tenth of a second. */
+/** Counting takes a tenth of a second with a million torrents. */
 const COUNT_EVERY_MS = 30_000
 
-/** Joins what staff look at first: numbers that the parts have anyway. One process shows them in its metrics too. */
+/** Creates the overview for staff. One process also exports it in its metrics. */
 export function createStaffOverview(
   connections: Connections,
   parts: { swarmStatistics: SwarmStatistics; torznabBlocks: TorznabBlocks; torznabStatistics: TorznabStatistics },

@@ -9,18 +9,18 @@ import type { TrackerSurface } from '../surface.ts'
 import { createUploadMetrics } from '../torrents/uploads.metrics.ts'
 import type { Connections } from './connections.ts'
 
-/** A packet holds as much, and the account with its passkey is shorter. Nothing longer has a secret in it. */
+/** About one packet. An account with its passkey is shorter, and no longer response contains a secret. */
 const COMPRESS_FROM_BYTES = 1_400
 
-/** An upload holds ten megabytes at most. Somebody who uploads a series sends few at once. */
+/** An upload takes at most 10 MiB. Even members who upload a whole series send only a few files at once. */
 const UPLOADS: UploadLimits = { perHolder: 3, shared: 8, total: 16 }
-/** Nothing comes of a preview, so however many are asked for, they take nothing from uploads. */
+/** Previews have separate slots, so they never delay uploads. */
 const PREVIEWS: UploadLimits = { perHolder: 1, total: 8 }
 
-/** The REST surface: how requests are guarded and read. */
+/** The REST surface: guards and parsing of requests. */
 export type Rest = { readonly serving: Serving<TrackerSurface> }
 
-/** Joins limits, sessions and roles into the guards of the REST surface. */
+/** Creates the guards of the REST surface from limits, sessions and roles. */
 export function createRest({ config, logger, redis, metrics }: Connections, sessions: Sessions): Rest {
   const slots = { uploads: createUploadSlots(UPLOADS), previews: createUploadSlots(PREVIEWS) }
   createUploadMetrics(metrics.registry, () => slots.uploads.taken() + slots.previews.taken())
@@ -38,7 +38,7 @@ export function createRest({ config, logger, redis, metrics }: Connections, sess
     serving: {
       guards: createVisitorGuards({ publicUrl, proxies, sessions, readBody, applyLimit }),
       readBody,
-      // A query that nobody reads may be anything.
+      // Endpoints without query parameters accept any query.
       readQuery: (request, names) => (names.length === 0 ? {} : readQuery(request.url, names, malformed)),
       malformed,
       notFound: () => apiError('NOT_FOUND'),

@@ -11,20 +11,20 @@ import { createTorrentPeers } from '../swarm-statistics/torrent-peers.ts'
 import type { Connections } from './connections.ts'
 import { swarmSettings } from './swarms.ts'
 
-/** Twice in each span of ten seconds that announces are counted by. */
+/** Twice per span of ten seconds, by which announces are counted. */
 const PASS_ON_EVERY_MS = 5_000
 
 export type SwarmStatisticsPart = ReturnType<typeof createSwarmStatisticsPart>
 
-/** Joins what staff see of the swarms, and in the background passes on how many announces this process answers. */
+/** Creates the swarm statistics for staff. In the background it adds this process's announces to the shared count. */
 export function createSwarmStatisticsPart(connections: Connections, redis: Redis | Cluster, swarms: Swarms) {
   const { config, db, logger, clock, background } = connections
   const rate = createAnnounceRate({ tallies: createAnnounceTallies(connections.redis), clock })
   background.add({
     everyMs: PASS_ON_EVERY_MS,
     task: () => rate.flush(),
-    onError: (error) => logger.warn({ err: error }, 'could not pass on the count of announces; it is retried'),
-    // Without Redis, the last few seconds of a chart are lost.
+    onError: (error) => logger.warn({ err: error }, 'could not add to the count of announces; it is retried'),
+    // Without Redis, only the last few seconds of a chart are lost.
     atStop: () => rate.flush().catch(() => undefined),
   })
   const statistics = createSwarmStatistics({ store: createSwarmStatisticsStore(db), rate, clock })
@@ -36,7 +36,7 @@ export function createSwarmStatisticsPart(connections: Connections, redis: Redis
   })
   return {
     useCases: { swarmStatistics: statistics, torrentPeers },
-    /** The same counters, which also count announces by time. */
+    /** The same counters, which also count announces over time. */
     countedByTime: (counters: AnnounceCounters & AnswerTimes): AnnounceCounters & AnswerTimes => ({
       ...counters,
       countAnnounce: (event) => {

@@ -7,17 +7,17 @@ import type { SwarmSettings } from '../swarm/swarm.ts'
 import type { Connections } from './connections.ts'
 
 const DAY_S = 86_400
-/** Long enough for a client that returns from a long outage to be credited. */
+/** Long enough to credit a client that returns from a long outage. */
 const KEEP_COUNTERS_S = 21 * DAY_S
 /** Ten gigabits a second. */
 const MAX_BYTES_PER_S = 1.25e9
 const REPEAT_WINDOW_S = 30
-const CLUSTER_REMEDY = 'SWARM_REDIS_URL must name two of its nodes or more, separated by commas'
+const CLUSTER_REMEDY = 'SWARM_REDIS_URL must name at least two of its nodes, separated by commas'
 
 /**
- * The Redis of the swarms: the service's, unless another one or a Cluster is configured.
+ * The Redis of the swarms: the service's Redis, unless another one or a Cluster is configured.
  *
- * @throws UnavailableError when it does not respond; Error when one URL is a node of a Cluster
+ * @throws UnavailableError if it does not respond; Error if a single URL is a node of a Cluster
  */
 export async function connectSwarmRedis(
   connections: Pick<Connections, 'config' | 'logger' | 'resources' | 'redis'>,
@@ -36,12 +36,12 @@ export async function connectSwarmRedis(
   return redis
 }
 
-/** The minimum interval in seconds, which is never longer than the regular one. */
+/** The minimum interval in seconds, never longer than the regular one. */
 export function minIntervalOf(config: Config): number {
   return Math.min(config.MIN_ANNOUNCE_INTERVAL, config.ANNOUNCE_INTERVAL)
 }
 
-/** What the configuration means for swarms. */
+/** The swarm settings of a configuration. */
 export function swarmSettings(config: Config): SwarmSettings {
   const interval = config.ANNOUNCE_INTERVAL
   const minInterval = minIntervalOf(config)

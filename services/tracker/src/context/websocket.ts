@@ -19,10 +19,10 @@ import { SocketTracker } from '../webtorrent/tracker.ts'
 import { registerSocketMetrics } from '../webtorrent/webtorrent.metrics.ts'
 import { swarmSettings } from './swarms.ts'
 
-/** WebSockets, joined. */
+/** The assembled WebSocket server. */
 export type WebSockets = Pick<SocketServer, 'attach' | 'drain'> &
   Pick<SocketTracker, 'forget' | 'revalidateAll'> & {
-    /** Removes the peers of processes that are gone; the leading process does it for all. */
+    /** Removes the peers of processes that have ended; only the leading process does this. */
     evictGone(): Promise<void>
   }
 
@@ -31,10 +31,10 @@ const PING_EVERY_MS = 30_000
 const FIRST_REQUEST_WITHIN_MS = 30_000
 
 /**
- * Joins the sockets of this process with what they share with HTTP announces.
+ * Creates the WebSocket server of this process.
  *
- * @param options `redis` is that of the swarms; `drain` comes before `resources` are closed
- * @throws UnavailableError when Redis does not respond
+ * @param options `redis` is the Redis of the swarms; call `drain` before closing `resources`
+ * @throws UnavailableError if Redis does not respond
  */
 export async function createWebSockets(options: {
   config: Config
@@ -71,13 +71,13 @@ export async function createWebSockets(options: {
     onMessage: (message) => {
       for (const line of message.split('\n')) tracker.receiveRelay(line)
     },
-    // What was lost is offered again with the next announce.
+    // Lost offers are made again with the next announce.
     onMissed: () => undefined,
   })
   resources.defer(() => subscription.close())
   const processes = createProcesses(options.redis, processId)
   let isDrained = false
-  // Otherwise the leader removes the peers that Redis was not told of, when this process is found gone.
+  // Without a drain, the leader removes this process's remaining peers once its heartbeat expires.
   resources.defer(async () => {
     if (isDrained) await processes.forget(processId).catch(() => undefined)
   })

@@ -1,8 +1,8 @@
 /**
- * The rights of the run-time role: it reads and writes rows, but can neither change nor truncate a table.
+ * The rights of the run-time role, which reads and writes rows but cannot alter or truncate tables.
  *
  * @param role a plain role name, checked by the caller
- * @returns statements that can be run again at any time
+ * @returns idempotent statements
  */
 export function grants(role: string): readonly string[] {
   return [

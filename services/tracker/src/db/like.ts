@@ -1,4 +1,4 @@
-/** Text as part of a LIKE pattern, in which its `%`, `_` and `\` stand for themselves. */
+/** Escapes `%`, `_` and `\` for a LIKE pattern. */
 export function escapeLike(text: string): string {
   return text.replace(/[\\%_]/g, '\\$&')
 }

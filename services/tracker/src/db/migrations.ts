@@ -14,7 +14,7 @@ import { uploadQuotas } from './migrations/0013-upload-quotas.ts'
 import { torznabLog } from './migrations/0014-torznab-log.ts'
 import { torznabHours } from './migrations/0015-torznab-hours.ts'
 
-/** All migrations. A new one is added at the end, a released one never changed. Numbers may have gaps; the order counts. */
+/** All migrations. Add new ones at the end, and never change a released one. Numbers may have gaps. */
 export const MIGRATIONS = {
   '0001-init': init,
   '0002-search': search,
@@ -31,5 +31,5 @@ export const MIGRATIONS = {
   '0015-torznab-hours': torznabHours,
 }
 
-/** Brings the tracker's database to the newest schema. */
+/** Migrates the tracker's database to the latest schema. */
 export const migrate: Migrate = createMigrate({ migrations: MIGRATIONS, grants })

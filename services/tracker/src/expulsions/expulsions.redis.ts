@@ -2,18 +2,18 @@ import type { Cluster, Redis } from 'ioredis'
 import { TAGS, tagPrefix } from '../swarm/wire.ts'
 import type { GatheredTransfers } from './expulsions.ts'
 
-/** Fields that are looked at in one step, so that announces wait for a short time only. */
+/** Fields per step of a scan, so that announces wait only briefly. */
 const SCAN_COUNT = 500
-/** Bytes with a meaning in a pattern. */
+/** Bytes with a special meaning in a pattern. */
 const SPECIAL = new Set(Buffer.from('*?[]^-\\', 'latin1'))
 
-/** What gathers beside the swarms, and the batches that wait. */
+/** Unwritten transfers in Redis: those accumulating next to the swarms, and waiting batches. */
 export function createGatheredTransfers(redis: Redis | Cluster): GatheredTransfers {
   const fieldsOf = async (key: string, pattern: Buffer): Promise<readonly Buffer[]> => {
     const fields: Buffer[] = []
     let cursor = '0'
     do {
-      // ioredis has no type for a pattern of bytes.
+      // ioredis has no type for a binary pattern.
       const reply = await redis.callBuffer('HSCAN', key, cursor, 'MATCH', pattern, 'COUNT', SCAN_COUNT)
       const [next, flat] = reply as [Buffer, Buffer[]]
       fields.push(...flat.filter((_, i) => i % 2 === 0))
@@ -23,7 +23,7 @@ export function createGatheredTransfers(redis: Redis | Cluster): GatheredTransfe
   }
   const fieldsOfTag = async (tag: number, pattern: Buffer): Promise<readonly Buffer[]> => {
     const prefix = tagPrefix(tag)
-    // In this order, so that a batch that is taken meanwhile is seen here or there.
+    // In this order, so that a batch taken in the meantime is seen in one of the two places.
     const accumulating = await fieldsOf(`${prefix}du`, pattern)
     const taken = await redis.get(`${prefix}flushing`)
     const [batch] = taken?.split(' ') ?? []

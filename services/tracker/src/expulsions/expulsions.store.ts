@@ -3,9 +3,9 @@ import type { Db } from '../db/schema.ts'
 import type { ExpulsionStore } from './expulsions.ts'
 
 /**
- * Finds swarms in Postgres.
+ * Finds the swarms of users in Postgres.
  *
- * @param recentSeconds longer than a peer lives
+ * @param recentSeconds longer than the lifetime of a peer
  */
 export function createExpulsionStore(db: Db, recentSeconds: number): ExpulsionStore {
   return {

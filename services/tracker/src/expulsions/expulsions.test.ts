@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { newId } from '@vault-and-tracker/service-kit/core/ids'
 import { createExpulsions, type Expulsions } from './expulsions.ts'
 
-/** Expulsions that count their rounds; `atRelease` is called while the turn of a user is given up. */
+/** Removals that count their rounds. `atRelease` is called while the lease of a user is released. */
 function countedExpulsions(atRelease: (expulsions: Expulsions, released: number) => void) {
   const seen = { rounds: 0, released: 0 }
   const expulsions: Expulsions = createExpulsions({
@@ -29,14 +29,14 @@ function countedExpulsions(atRelease: (expulsions: Expulsions, released: number)
   return { expulsions, seen }
 }
 
-test('a user is taken out in two rounds, and then no more', async () => {
+test('removes a user in two rounds', async () => {
   const { expulsions, seen } = countedExpulsions(() => undefined)
   expulsions.expel(newId())
   for (let i = 0; i < 5; i++) await expulsions.run()
   expect(seen).toEqual({ rounds: 2, released: 1 })
 })
 
-test('a user who is to go once more while their last round ends is taken out in two more rounds', async () => {
+test('a removal requested while the last round ends takes two more rounds', async () => {
   const userId = newId()
   const { expulsions, seen } = countedExpulsions((all, released) => {
     if (released === 1) all.expel(userId)

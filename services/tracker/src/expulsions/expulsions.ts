@@ -2,35 +2,35 @@ import { isId } from '@vault-and-tracker/service-kit/core/ids'
 import type { Leadership } from '../leadership/leadership.ts'
 import type { SwarmName, Swarms } from '../swarm/swarm.ts'
 
-/** What Redis holds of a user that is not in the database yet. Throws what `isUnavailable` recognises when Redis is unavailable. */
+/** Transfers in Redis that are not in Postgres yet. Throws an error that `isUnavailable` recognises if Redis is unavailable. */
 export type GatheredTransfers = {
-  /** The ids of the torrents that the user announced since the last flush. @param user the 16 bytes of the id */
+  /** The ids of the torrents that a user has announced since the last flush. @param user the 16 bytes of the id */
   torrentsOf(user: Buffer): Promise<readonly string[]>
 }
 
-/** Where a user may have peers. Throws what `isUnavailable` recognises when Postgres is unavailable. */
+/** The swarms of users. Throws an error that `isUnavailable` recognises if Postgres is unavailable. */
 export type ExpulsionStore = {
-  /** The swarms of the torrents that the user announced of late, and of those named. */
+  /** The swarms of the torrents that the user announced recently, and of the given torrents. */
   swarmsOf(userId: string, torrentIds: readonly string[]): Promise<readonly SwarmName[]>
 }
 
-/** Takes the peers of users out of their swarms who may not announce any more, or got a new passkey. */
+/** Removes the peers of users who may no longer announce, or whose passkey was reset, from their swarms. */
 export type Expulsions = {
-  /** Begins at once; `run` finishes it. */
+  /** Starts the removal; `run` finishes it. */
   expel(userId: string): void
-  /** Does what is still to be done. Never fails: what fails is tried again by the next run. */
+  /** Continues pending removals. Never fails: failed removals are retried by the next run. */
   run(): Promise<void>
 }
 
-/** A second round finds the peers that announced while other processes had not heard of the change. */
+/** A second round finds peers that announced before all processes received the change. */
 const ROUNDS = 2
-/** While a store is unavailable so many wait; the peers of the others expire. */
+/** Users that can wait while a store is unavailable. The peers of further users expire by themselves. */
 const MAX_WAITING = 10_000
 
 /**
- * Creates them.
+ * Creates the removals.
  *
- * @param options `turnFor` chooses one of the processes that all hear of a user; `onError` gets what made a round fail
+ * @param options `turnFor` elects one of the processes, which all receive the change; `onError` receives failed rounds
  */
 export function createExpulsions(options: {
   gathered: GatheredTransfers
@@ -45,7 +45,7 @@ export function createExpulsions(options: {
 
   const takeOut = async (userId: string): Promise<void> => {
     const user = Buffer.from(userId.replaceAll('-', ''), 'hex')
-    // Redis first: what is written to the database meanwhile is found there.
+    // Redis first, so that transfers flushed in the meantime are found in Postgres.
     const torrentIds = await gathered.torrentsOf(user)
     await swarms.expel(user.subarray(8), await store.swarmsOf(userId, torrentIds))
   }
@@ -60,7 +60,7 @@ export function createExpulsions(options: {
       })
       if (entry.rounds > 0) return
       await entry.turn.release()
-      // Asked for once more meanwhile.
+      // Requested again in the meantime.
       if (entry.rounds > 0) return
     }
     waiting.delete(userId)

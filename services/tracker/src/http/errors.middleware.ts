@@ -6,26 +6,26 @@ import { errorBody } from './error-body.ts'
 
 const HEADERS: Partial<Record<ErrorCode, Readonly<Record<string, string>>>> = {
   UNAVAILABLE: { 'Retry-After': '5' },
-  // A limit of requests says when its window ends; what is under way ends soon.
+  // Rate limits set their own value; limits on concurrent work use this one.
   RATE_LIMITED: { 'Retry-After': '5' },
-  // A body that was refused may still be on its way; the connection is not kept for it.
+  // The client may still be sending the refused body, so the connection is closed.
   PAYLOAD_TOO_LARGE: { Connection: 'close' },
   TOO_SLOW: { Connection: 'close' },
 }
 
-/** Answers every error in the tracker's shape. */
+/** Presents every error in the tracker's format. */
 export function createErrorAnswer(logger: Logger): ErrorRequestHandler {
   const caused = (code: ErrorCode, message: string) => (cause: unknown) => apiError(code, message, { cause })
   return createErrorHandler<ErrorCode>({
     table: ERRORS,
     present: (error) => ({ body: errorBody(error), headers: HEADERS[error.code] ?? {} }),
     standard: {
-      unavailable: caused('UNAVAILABLE', 'The service cannot do this right now. Try again in a moment.'),
+      unavailable: caused('UNAVAILABLE', 'The service is temporarily unavailable. Try again in a moment.'),
       internal: caused('INTERNAL_ERROR', 'Something went wrong on our side.'),
       malformedPath: caused('BAD_REQUEST', 'The path is malformed.'),
       malformedBody: caused('BAD_REQUEST', 'The body is malformed.'),
       bodyTooLarge: caused('PAYLOAD_TOO_LARGE', 'The body is larger than allowed.'),
-      bodyNotSupported: caused('UNSUPPORTED_MEDIA_TYPE', 'The body must be UTF-8 and compressed in no unusual way.'),
+      bodyNotSupported: caused('UNSUPPORTED_MEDIA_TYPE', 'The body must be UTF-8, with a supported content encoding.'),
     },
     logger,
   })

@@ -1,24 +1,23 @@
 import { z } from 'zod'
 import { MAX_OFFSET } from '../lists/total.ts'
 
-/** Inputs and outputs that several features share. */
+/** Input and output fields that several features share. */
 
 /** A time as ISO 8601 in UTC. */
 export const time = z.iso.datetime().meta({ description: 'ISO 8601, UTC' })
 
-/** The one parameter of a path that names a resource. A malformed id is an unknown one, so any text is read. */
+/** The id in a path. A malformed id is treated as unknown, so any text is accepted. */
 export const idParams = z.object({ id: z.string() })
 
 /**
- * Characters that text may have: no control characters and none that only format it, such as those that reverse its
- * direction, but for the soft hyphen and the joiners, with which Persian and emoji are spelled.
+ * Characters allowed in text: no control or format characters, such as those that reverse its direction, except the soft
+ * hyphen and the joiners, which Persian and emoji need.
  */
 const CHARACTERS = /^(?:\P{C}|[\u00AD\u200C\u200D])*$/u
 const CHARACTERS_AND_LINES = /^(?:[\t\r\n]|\P{C}|[\u00AD\u200C\u200D])*$/u
-/** Something that is seen. */
 const VISIBLE = /[^\p{Default_Ignorable_Code_Point}\s]/u
 
-/** Text without the characters that have no place in it; line breaks and tabs only where `lines` are allowed. */
+/** Text without control characters; `lines` allows line breaks and tabs. */
 export function text(bounds: { min: number; max: number; lines?: boolean }) {
   const message = `must be text of ${bounds.min === 0 ? 'at most' : `${bounds.min} to`} ${bounds.max} characters`
   return (
@@ -29,7 +28,7 @@ export function text(bounds: { min: number; max: number; lines?: boolean }) {
       .max(bounds.max, message)
       .regex(bounds.lines === true ? CHARACTERS_AND_LINES : CHARACTERS, 'must not contain control characters')
       .refine((value) => bounds.min === 0 || VISIBLE.test(value), message)
-      // Browsers send the lines of a form with CRLF.
+      // Browsers send form lines with CRLF.
       .transform((value) => value.replace(/\r\n?/g, '\n'))
   )
 }
@@ -51,49 +50,49 @@ const paged = {
   limit: queryInteger({ min: 1, max: 100, fallback: 25 }),
 }
 
-/** How many items of a list that has no pages. */
+/** The number of items of a list without pages. */
 export const itemLimit = paged.limit
 
-/** Whether a page begins within the items that lists go to. */
+/** Whether a page starts within the reach of lists. */
 function isListed({ page, limit }: { page: number; limit: number }): boolean {
   return (page - 1) * limit <= MAX_OFFSET
 }
 
 const beyondList = {
   path: ['page'],
-  error: `must begin within the first ${MAX_OFFSET.toLocaleString('en')} items; narrow the list to reach the others`,
+  error: `must start within the first ${MAX_OFFSET.toLocaleString('en')} items; narrow the list to reach the others`,
 }
 
-/** The page of a list: at most 100 items. To be extended by what else a list takes. */
+/** The page of a list: at most 100 items. Extend it with the filters of a list. */
 export const pageQuery = z.object(paged).refine(isListed, beyondList)
 
-/** The page of what one torrent has, which is read by its place and in full. */
+/** The page of a torrent's files or peers, which can be read to the end. */
 export const torrentPageQuery = z.object(paged)
 
-/** The page of a tree, whose readers mostly want all of it. */
+/** The page of a tree, which clients usually read as a whole. */
 export const treeQuery = z
   .object({ ...paged, limit: queryInteger({ min: 1, max: 1_000, fallback: 1_000 }) })
   .refine(isListed, beyondList)
 
-/** A page of a list that is in memory as a whole. */
+/** A page of an in-memory list. */
 export function pageOfAll<Item>(all: readonly Item[], { page, limit }: { page: number; limit: number }) {
   return { items: all.slice((page - 1) * limit, page * limit), page, limit, total: all.length, totalIsExact: true }
 }
 
-/** A time in a query string: ISO 8601 with `Z` or an offset. What is none is not compared with anything. */
+/** A time in a query string: ISO 8601 with `Z` or an offset. `abort` skips `isTimeRange` for malformed times. */
 const queryTime = z.iso
-  .datetime({ offset: true, abort: true, error: 'must be a time as ISO 8601, such as 2026-01-31T12:00:00Z' })
+  .datetime({ offset: true, abort: true, error: 'must be an ISO 8601 time, such as 2026-01-31T12:00:00Z' })
   .transform((value) => new Date(value))
 
-/** The parameters of a range of times, the end not included. To be checked with `isTimeRange`. */
+/** The parameters of a time range with an exclusive end. Check it with `isTimeRange`. */
 export const timeRange = { from: queryTime.optional(), to: queryTime.optional() }
 
-/** Whether the end of a range is after its beginning. */
+/** Whether the end of a range is after its start. */
 export function isTimeRange({ from, to }: { from?: Date | undefined; to?: Date | undefined }): boolean {
   return from === undefined || to === undefined || from.getTime() < to.getTime()
 }
 
-/** What is wrong where `isTimeRange` is false. */
+/** The problem if `isTimeRange` is false. */
 export const noTimeRange = { path: ['from'], error: 'must be before to' }
 
 /** `true` or `false` in a query string. */
@@ -105,18 +104,18 @@ const percent = (min: number, max: number) =>
     .min(min, `must be at least ${min}`)
     .max(max, `must be at most ${max}`)
 
-/** How much of a download is charged, in per cent; 0 is freeleech. */
+/** Percentage of downloads that is counted; 0 is freeleech. */
 export const downloadPercent = percent(0, 100)
-/** How much of an upload is credited, in per cent; 200 is double upload. */
+/** Percentage of uploads that is counted; 200 is double upload. */
 export const uploadPercent = percent(100, 1_000)
 
 const total = z.int().meta({ description: 'on all pages' })
-const totalIsExact = z.boolean().meta({ description: 'false when there are more than `total`' })
+const totalIsExact = z.boolean().meta({ description: 'false if there are more than `total`' })
 
-/** A list as every list endpoint answers it. */
+/** The response of every list endpoint. */
 export function pageOf<Item extends z.ZodType>(item: Item) {
   return z.object({ items: z.array(item), page: z.int(), limit: z.int(), total, totalIsExact })
 }
 
-/** A user, as what concerns them names them. */
+/** A user, by id and name. */
 export const namedUser = z.object({ id: z.string(), username: z.string() })

@@ -2,7 +2,7 @@ import { parseTrackerTarget } from '@vault-and-tracker/bencode-tracker'
 import type { RequestHandler } from 'express'
 import { apiError } from '../errors.ts'
 
-/** Headers of every REST answer: not cached, not framed, and read as the type that it declares. */
+/** Headers of every REST response: no caching, framing or content sniffing. */
 export const standardHeaders: RequestHandler = (_request, response, next) => {
   response.set({
     'Cache-Control': 'no-store',
@@ -14,9 +14,9 @@ export const standardHeaders: RequestHandler = (_request, response, next) => {
   next()
 }
 
-/** Answers a path that names nothing. Announces and scrapes that come here were made with another method than GET. */
+/** Handles unknown paths. Announces and scrapes arrive here only with a method other than GET. */
 export const unknownPath: RequestHandler = (request, response) => {
   if (parseTrackerTarget(request.url) === undefined) throw apiError('NOT_FOUND')
   response.set('Allow', 'GET')
-  throw apiError('METHOD_NOT_ALLOWED', 'Announces and scrapes are made with GET.')
+  throw apiError('METHOD_NOT_ALLOWED', 'Use GET for announces and scrapes.')
 }

@@ -6,7 +6,7 @@ import { apiError, isApiError } from '../errors.ts'
 import type { TrackerSurface, Visitor } from '../surface.ts'
 import type { UploadSlots } from './upload-slots.ts'
 
-/** Text fields of an upload, in bytes, and how many. */
+/** Limits on the text fields of an upload. */
 const MAX_FIELD_BYTES = 64 * 1024
 const MAX_FIELDS = 20
 const MAX_JSON = '128kb'
@@ -16,15 +16,15 @@ const RETRY_AFTER = '5'
 
 const json = express.json({ limit: MAX_JSON, strict: true })
 
-/** A body may take so long, and one second more for each `MIN_BYTES_PER_SECOND` of it: who sends nothing holds no slot. */
+/** A body may take this long, plus a second per `MIN_BYTES_PER_SECOND`, so that idle clients do not keep slots. */
 const GRACE_MS = 10_000
 const MIN_BYTES_PER_SECOND = 16 * 1024
 const CHECK_EVERY_MS = 500
 
-/** Slots for what is stored, and for what is only read. */
+/** Slots for uploads and for previews. */
 type Slots = { readonly uploads: UploadSlots; readonly previews: UploadSlots }
 
-/** Reads the body of a request as its endpoint describes it. A body that was read before is not read again. */
+/** Reads the body of a request as its endpoint describes it, once per request. */
 export type ReadRequestBody = (
   endpoint: Description<TrackerSurface>,
   request: Request,
@@ -32,10 +32,10 @@ export type ReadRequestBody = (
   caller: Visitor,
 ) => Promise<ReadBody>
 
-/** Reads JSON bodies and uploads, all bounded. */
+/** Reads JSON bodies and uploads within their limits. */
 export function createReadBody(slots: Slots): ReadRequestBody {
   return async ({ upload, limit }, request, response, caller) => {
-    // What counts as reading changes nothing.
+    // An upload that counts as a read is a preview.
     const ofKind = limit === 'read' ? slots.previews : slots.uploads
     if (upload !== undefined) return readUpload(upload, ofKind, request, response, caller)
     if (request.body === undefined) {
@@ -73,7 +73,7 @@ async function readUpload(
   return { body: request.body as unknown, file: request.file?.buffer, release }
 }
 
-/** Waits for a body while it comes fast enough. @throws ApiError TOO_SLOW otherwise; its bytes go nowhere from then on */
+/** Waits for a body while it arrives fast enough. @throws ApiError TOO_SLOW otherwise */
 async function inTime(request: Request, reading: Promise<void>): Promise<void> {
   const { socket } = request
   const [started, before] = [performance.now(), socket.bytesRead]
@@ -91,7 +91,7 @@ async function inTime(request: Request, reading: Promise<void>): Promise<void> {
   }
 }
 
-/** Members have slots of their own, and so has an address without a session. */
+/** Slots are counted per member, or per address without a session. */
 function takeSlot(slots: UploadSlots, response: Response, { session, address }: Visitor): () => void {
   try {
     return slots.take(session?.account.id ?? addressKey(address))
@@ -116,12 +116,12 @@ function multipartParser({ field, maxBytes }: Upload): RequestHandler {
   }).single(field)
 }
 
-/** Forms are kept in memory, so whatever the parser fails with is the client's doing: too much, broken or cut off. */
+/** Forms are parsed in memory, so every parser error is the client's: too large, malformed or cut off. */
 function malformedForm(error: unknown): Error {
   if (isApiError(error)) return error
   if (!(error instanceof multer.MulterError))
     return apiError('BAD_REQUEST', 'The multipart body is malformed.', { cause: error })
   return error.code === 'LIMIT_UNEXPECTED_FILE'
-    ? apiError('BAD_REQUEST', 'There is a file in a field that takes none.')
+    ? apiError('BAD_REQUEST', 'A field contains a file but does not accept one.')
     : apiError('PAYLOAD_TOO_LARGE', 'The upload is larger than allowed.')
 }

@@ -7,23 +7,23 @@ import type { LimitKind, Visitor } from '../surface.ts'
 
 const MINUTE_MS = 60_000
 
-/** One address may make this many times the attempts of one account: a household or an office signs in together. */
+/** An address gets this many times the attempts of an account, for households and offices. */
 const ATTEMPTS_PER_ADDRESS = 10
 
-/** The key that a request counts under. */
+/** The key that a request is counted under. */
 type KeyOf = (visitor: Visitor, request: Request) => string
 
-/** Counts a request against a limit. @throws RATE_LIMITED, or what `isUnavailable` recognises */
+/** Counts a request against a limit. @throws ApiError RATE_LIMITED, or an error that `isUnavailable` recognises */
 export type ApplyLimit = (kind: LimitKind, request: Request, response: Response, visitor: Visitor) => Promise<void>
 
 /**
  * The limits of the REST surface, shared by all replicas through Redis.
  *
- * Reads and writes are counted by user, or by address without a session. Sign-ins are counted by address and account
- * together, so that one client cannot block the account of another, and also by address alone. While Redis is
- * unavailable, reads pass uncounted; writes and sign-ins are answered 503.
+ * Reads and writes are counted per user, or per address without a session. Sign-ins are counted per address and account,
+ * so that one client cannot block the account of another, and per address. If Redis is unavailable, reads pass
+ * uncounted; writes and sign-ins get 503.
  *
- * @param options requests per minute, and attempts per five minutes; 0 switches a limit off
+ * @param options requests per minute, and attempts per five minutes; 0 disables a limit
  */
 export function createLimits(options: {
   redis: Parameters<typeof createRateLimit>[0]['redis']
@@ -68,7 +68,7 @@ function byUser(visitor: Visitor): string {
   return visitor.session?.account.id ?? byAddress(visitor)
 }
 
-/** The account an attempt is about: one's own when signed in, else the one named in the body. */
+/** By address and account: the requester's if they are signed in, else the one named in the body. */
 function byAttempt(visitor: Visitor, request: Request): string {
   const body: unknown = request.body
   const named = typeof body === 'object' && body !== null && 'username' in body ? body.username : undefined

@@ -1,26 +1,25 @@
 import { apiError } from '../errors.ts'
 
 /**
- * Uploads that are held in memory at once: of one holder, and of all together. Beyond `shared`, which is left out where each
- * holder has one only, a slot is given to holders without any: no few of them can take all.
+ * Concurrent uploads in memory: `perHolder` and `total`. Beyond `shared`, only holders without a slot get one, so that a
+ * few holders cannot take them all.
  */
 export type UploadLimits = { readonly perHolder: number; readonly shared?: number; readonly total: number }
 
-/** What an upload has to have while its bytes are in memory. */
+/** Slots, which uploads need while their bytes are in memory. */
 export type UploadSlots = {
   /**
    * Takes a slot.
    *
-   * @param holder whose upload it is
-   * @returns gives the slot back; to be called once, when nothing holds the bytes any more
-   * @throws ApiError RATE_LIMITED when the holder has as many as they may have now, UNAVAILABLE when there is none
+   * @returns a function that releases the slot; call it once the bytes are no longer in use
+   * @throws ApiError RATE_LIMITED if the holder has too many slots, UNAVAILABLE if none is left
    */
   take(holder: string): () => void
-  /** How many are taken. */
+  /** The number of taken slots. */
   taken(): number
 }
 
-/** Creates the slots. Each holder has a bound of their own, so one whose uploads stall takes none from others. */
+/** Creates the slots. The bound per holder keeps stalled uploads from taking slots from others. */
 export function createUploadSlots({ perHolder, shared = 0, total }: UploadLimits): UploadSlots {
   const takenBy = new Map<string, number>()
   let taken = 0
@@ -36,8 +35,8 @@ export function createUploadSlots({ perHolder, shared = 0, total }: UploadLimits
     take(holder) {
       const own = takenBy.get(holder) ?? 0
       if (own >= perHolder || (own > 0 && taken >= shared))
-        throw apiError('RATE_LIMITED', 'You cannot send more files at once. Wait until one of them has been read.')
-      if (taken >= total) throw apiError('UNAVAILABLE', 'Too many uploads at once. Try again in a moment.')
+        throw apiError('RATE_LIMITED', 'You are sending too many files at once. Wait for one of them to finish.')
+      if (taken >= total) throw apiError('UNAVAILABLE', 'Too many concurrent uploads. Try again in a moment.')
       taken += 1
       takenBy.set(holder, own + 1)
       let isGivenBack = false

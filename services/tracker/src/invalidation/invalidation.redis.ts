@@ -22,7 +22,7 @@ export function createInvalidationPublisher(redis: Redis, logger: Logger): Publi
   }
 }
 
-/** Subscribes to invalidations; `onMissed` is called after every reconnection. */
+/** Subscribes to invalidations. Calls `onMissed` after every reconnection. */
 export function subscribeToInvalidations(
   options: { url: string; logger: Logger; heartbeatMs?: number } & InvalidationHandlers,
 ): Promise<Subscription> {
@@ -38,7 +38,7 @@ export function subscribeToInvalidations(
   })
 }
 
-/** Reads a message; undefined for one of a kind that only a later release knows. */
+/** Parses a message; undefined for a kind that only a later release knows. */
 function parseInvalidation(message: string): Invalidation | undefined {
   let value: unknown
   try {

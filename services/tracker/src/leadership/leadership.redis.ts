@@ -3,14 +3,14 @@ import type { Cluster, Redis } from 'ioredis'
 import { createRedisFunctions } from '../redis/functions.redis.ts'
 import type { Leadership } from './leadership.ts'
 
-/** After this a leader that stopped is replaced. */
+/** A leader that has stopped is replaced after this time. */
 const LEASE_MS = 10_000
 
 /**
- * Leadership by a lease in Redis, also in one that is full. Two leaders for a moment, as after one was suspended, do no
- * harm: leadership only saves work, and what leaders do is safe to be done by several.
+ * Leadership by a lease in Redis, even in a full one. Two leaders for a moment, for example after one was suspended, do
+ * no harm: leadership only saves work, and its tasks may run in several processes.
  *
- * @param work what is led, where it is not the engine's background tasks: each has a leader of its own
+ * @param work the work that the leader does; the engine's background tasks by default. Each work has its own leader
  */
 export function createLeadership(redis: Redis | Cluster, work?: string): Leadership {
   const functions = createRedisFunctions(redis, 'background')

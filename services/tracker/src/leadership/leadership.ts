@@ -1,12 +1,12 @@
-/** Chooses one of several processes for work that one of them has to do. */
+/** Elects one of several processes for work that only one has to do. */
 export type Leadership = {
   /**
    * Acquires or renews leadership.
    *
-   * @returns whether this process leads for now
-   * @throws what `isUnavailable` recognises when Redis is unavailable
+   * @returns whether this process leads
+   * @throws an error that `isUnavailable` recognises if Redis is unavailable
    */
   acquire(): Promise<boolean>
-  /** Gives leadership up, so that another process can acquire it at once. */
+  /** Releases leadership, so that another process can acquire it immediately. */
   release(): Promise<void>
 }

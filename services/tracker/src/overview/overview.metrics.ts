@@ -1,14 +1,13 @@
 import { Gauge, type Registry } from 'prom-client'
 import type { Figures } from './overview.ts'
 
-/** What Prometheus sees of the overview. One process of all shows it, so that no sum counts it twice. */
+/** The overview in Prometheus. Only one process exports it, so that sums do not count it twice. */
 export type OverviewGauges = {
   show(figures: Figures): void
-  /** Shows nothing: another process does, or the figures are not known. */
+  /** Exports nothing, because another process does or the figures are unknown. */
   clear(): void
 }
 
-/** The overview in Prometheus. */
 export function createOverviewMetrics(registry: Registry): OverviewGauges {
   const registers = [registry]
   const torrents = new Gauge({

@@ -2,16 +2,16 @@ import { z } from 'zod'
 import { endpoints } from '../surface.ts'
 import type { Overview } from './overview.ts'
 
-const perSecond = z.number().meta({ description: 'a second, over the last minute, of all processes' })
+const perSecond = z.number().meta({ description: 'per second over the last minute, in all processes' })
 
 const overview = z
   .object({
-    pending: z.int().meta({ description: 'torrents that wait for a moderator' }),
+    pending: z.int().meta({ description: 'torrents waiting for a moderator' }),
     torrents: z.int(),
     members: z.int(),
     activeMembers: z.int().meta({ description: 'announced or signed in within a day' }),
     blockedMembers: z.int().meta({ description: 'blocked from the Torznab API' }),
-    blockedAddresses: z.int().meta({ description: 'blocked from the Torznab API now' }),
+    blockedAddresses: z.int().meta({ description: 'currently blocked from the Torznab API' }),
     swarms: z.int().meta({ description: 'torrents with a peer' }),
     seeders: z.int(),
     leechers: z.int(),
@@ -19,13 +19,13 @@ const overview = z
     refused: perSecond,
     torznab: z
       .object({ requests: z.int(), errors: z.int() })
-      .meta({ description: 'in the current hour and the 23 before' }),
+      .meta({ description: 'in the current hour and the previous 23' }),
   })
   .meta({ id: 'Overview' })
 
 const endpoint = endpoints<{ overview: Overview }>()
 
-/** What staff look at first. */
+/** The overview for staff. */
 export const overviewEndpoints = [
   endpoint({
     tag: 'site',
@@ -34,7 +34,7 @@ export const overviewEndpoints = [
     method: 'GET',
     path: '/api/admin/overview',
     operationId: 'getOverview',
-    summary: 'One number of each part of the site',
+    summary: 'Get key figures of the site',
     answer: overview,
     handle: (_input, { overview: found }) => found.read(),
   }),

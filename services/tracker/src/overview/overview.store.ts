@@ -4,7 +4,7 @@ import type { OverviewStore, SiteCounts } from './overview.ts'
 
 const NOTHING: SiteCounts = { pending: 0, torrents: 0, members: 0, activeMembers: 0, blockedMembers: 0 }
 
-/** Counted in Postgres, torrents by an index alone. */
+/** Counts in Postgres; torrents are counted by an index alone. */
 export function createOverviewStore(db: Db): OverviewStore {
   return {
     counts: async (activeSince) => {

@@ -1,19 +1,18 @@
 /** Counts of the catalogue and the accounts. */
 export type SiteCounts = {
-  /** Torrents that wait for a moderator. */
+  /** Torrents waiting for a moderator. */
   readonly pending: number
-  /** Torrents that are listed. */
+  /** Listed torrents. */
   readonly torrents: number
   readonly members: number
   /** Members who announced or signed in within a day. */
   readonly activeMembers: number
-  /** Members who are blocked from the Torznab API. */
+  /** Members blocked from the Torznab API. */
   readonly blockedMembers: number
 }
 
-/** Where they are counted. */
 export type OverviewStore = {
-  /** @throws what `isUnavailable` recognises when Postgres is unavailable */
+  /** @throws an error that `isUnavailable` recognises if Postgres is unavailable */
   counts(activeSince: Date): Promise<SiteCounts>
 }
 
@@ -21,19 +20,19 @@ type Swarms = {
   readonly swarms: number
   readonly seeders: number
   readonly leechers: number
-  /** A second. */
+  /** Per second. */
   readonly announces: number
   readonly refused: number
 }
 
-/** What is cheap enough to be read twice a minute. */
+/** Figures that are cheap enough to read twice a minute. */
 export type Figures = SiteCounts & Swarms
 
 const DAY_MS = 86_400_000
 
 export type Overview = ReturnType<typeof createOverview>
 
-/** What staff look at first: one number of each part of the site. */
+/** Key figures of the site, for staff. */
 export function createOverview(deps: {
   store: OverviewStore
   swarms: () => Promise<Swarms>
@@ -48,10 +47,10 @@ export function createOverview(deps: {
   }
 
   return {
-    /** Counts of the catalogue, the accounts and the swarms. @throws as `read` does */
+    /** Counts of the catalogue, accounts and swarms. @throws as `read` does */
     figures,
 
-    /** @throws what `isUnavailable` recognises when Postgres or Redis is unavailable */
+    /** @throws an error that `isUnavailable` recognises if Postgres or Redis is unavailable */
     async read() {
       const [counts, blockedAddresses, torznab] = await Promise.all([
         figures(),

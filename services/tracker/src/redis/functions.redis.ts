@@ -10,15 +10,15 @@ export type RedisFunctions = {
    *
    * @param name as registered in lua/, without its version
    * @returns integers as numbers, strings as buffers
-   * @throws what `isUnavailable` recognises when Redis is unavailable or refuses work
+   * @throws an error that `isUnavailable` recognises if Redis is unavailable or refuses work
    */
   call(name: string, keys: readonly (Buffer | string)[], args: readonly (Buffer | string)[]): Promise<unknown>
 }
 
 /**
- * Prepares the functions of a library in lua/. A server that does not have them, because it was restarted, emptied or
- * replaced, is given them at the next call. The library's name carries a digest of its source, so releases that run
- * side by side never call each other's.
+ * Prepares the functions of a library in lua/. If a server lacks them because it was restarted, emptied or replaced, the
+ * next call loads them. The library's name contains a digest of its source, so releases that run side by side never call
+ * each other's functions.
  */
 export function createRedisFunctions(redis: Redis | Cluster, name: LibraryName): RedisFunctions {
   const source = readLibrary(name)
@@ -30,7 +30,7 @@ export function createRedisFunctions(redis: Redis | Cluster, name: LibraryName):
     const servers = redis instanceof Cluster ? redis.nodes('master') : [redis]
     await Promise.all(servers.map((server) => server.call('FUNCTION', 'LOAD', 'REPLACE', library)))
   }
-  // Many calls find out at the same time that the library is missing; one of them loads it.
+  // If many concurrent calls find the library missing, one of them loads it.
   const loadOnce = (): Promise<void> =>
     (loading ??= load().finally(() => {
       loading = undefined
@@ -51,7 +51,7 @@ export function createRedisFunctions(redis: Redis | Cluster, name: LibraryName):
   }
 }
 
-/** Whether a call was refused because Redis is full. */
+/** Whether Redis refused a call because its memory is full. */
 export function isOutOfMemory(error: unknown): boolean {
   return isError(error) && error.message.startsWith('OOM')
 }

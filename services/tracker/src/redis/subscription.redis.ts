@@ -8,12 +8,12 @@ const COMMAND_TIMEOUT_MS = 2_000
 export type Subscription = { close(): void }
 
 /**
- * Subscribes to a channel on a connection of its own. Messages sent while it was down are lost, so `onMissed` is
- * called after every reconnection. The channel may be silent for hours, so the connection is checked with a heartbeat,
- * and replaced when there is no answer.
+ * Subscribes to a channel on a dedicated connection. Messages sent while it is down are lost, so `onMissed` is called
+ * after every reconnection. The channel may be silent for hours, so a heartbeat checks the connection, which is replaced
+ * if it does not answer.
  *
- * @param options `channel` names it for the number of a logical database; `heartbeatMs` is how often it is checked
- * @throws what `isUnavailable` recognises when Redis does not respond
+ * @param options `channel` names the channel of a logical database; `heartbeatMs` is the interval of the check
+ * @throws an error that `isUnavailable` recognises if Redis does not respond
  */
 export async function subscribeToChannel(options: {
   url: string
@@ -40,7 +40,7 @@ export async function subscribeToChannel(options: {
     await redis.connect()
     await redis.subscribe(channel)
   } catch (error) {
-    // Otherwise it would connect again and again.
+    // Otherwise it would keep reconnecting.
     redis.disconnect()
     throw error
   }

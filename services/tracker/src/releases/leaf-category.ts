@@ -1,10 +1,10 @@
 import { familyOfId } from '@vault-and-tracker/torznab-xml'
 import type { ParsedRelease } from './release.ts'
 
-/** What of a category matters here: its Torznab id. */
+/** The part of a category that matters here. */
 type Category = { readonly torznabId: number }
 
-/** Families by their Torznab ids; games are a part of PC, but a root here. */
+/** Torznab ids of families. Games belong to PC in Torznab, but are a root here. */
 const GAMES = 4050
 const CONSOLE = 1000
 
@@ -24,7 +24,7 @@ const BOOKS: ReadonlyMap<string | null, number> = new Map([
   ['audiobook', 3030],
 ])
 
-/** Where a release belongs within its family, as Torznab ids, the best first. */
+/** The Torznab ids of the subcategories that fit a release, best first, by family. */
 const LEAVES: Readonly<Record<number, (release: ParsedRelease) => readonly number[]>> = {
   2000: (film) => {
     const byPicture = pictureOf(film, { uhd: 2045, hd: 2040, sd: 2030 })
@@ -39,21 +39,21 @@ const LEAVES: Readonly<Record<number, (release: ParsedRelease) => readonly numbe
     if (music.kind === 'audiobook') return [3030]
     if (music.resolution !== null) return [3020]
     if (music.audio.some((format) => LOSSLESS.has(format))) return [3040]
-    // Release groups name a format only where it is not MP3.
+    // Release groups name a format only if it is not MP3.
     const isMp3 = music.audio.some((format) => LOSSY.has(format)) || (music.source !== null && music.group !== null)
     return isMp3 ? [3010] : []
   },
   [GAMES]: ({ platform }) => CONSOLES.get(platform) ?? [GAMES],
-  // 4020 and 4030 are the systems of desktop computers here.
+  // Here 4020 is Windows and 4030 is macOS.
   4000: ({ platform }) => (platform === 'Windows' ? [4020] : platform === 'macOS' ? [4030] : []),
   7000: ({ kind }) => [BOOKS.get(kind) ?? 7020],
 }
 
 /**
- * The category for a release that was put into a root: the root's child that fits the release name, else the root.
- * Automation tools search `TV/HD` rather than `TV`, and would not find what is in a root.
+ * The category for a release in a root: the child that fits the release, or else the root. Automation tools search `TV/HD`
+ * rather than `TV`, and would not find releases in a root.
  *
- * @param children the categories below the root
+ * @param children the subcategories of the root
  */
 export function leafCategoryFor<C extends Category>(release: ParsedRelease, root: C, children: readonly C[]): C {
   const family = root.torznabId === GAMES ? GAMES : familyOfId(root.torznabId)
@@ -65,7 +65,7 @@ export function leafCategoryFor<C extends Category>(release: ParsedRelease, root
   return root
 }
 
-/** By resolution; a remux or a disc without one is HD, everything else without one SD. */
+/** Without a resolution, remuxes and discs are HD and everything else is SD. */
 function pictureOf(
   { resolution, source }: ParsedRelease,
   ids: { readonly uhd: number; readonly hd: number; readonly sd: number },

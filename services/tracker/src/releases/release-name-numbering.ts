@@ -1,7 +1,7 @@
-/** From and to are the same for a single one. */
+/** Both ends are inclusive, and equal for a single number. */
 export type Range = readonly [from: number, to: number]
 
-/** Seasons, episodes or absolute numbers, and where they begin; undefined where the place is not known. */
+/** Seasons, episodes or absolute numbers, and their position in the name, if known. */
 export type Numbering = {
   readonly at: number | undefined
   readonly seasons?: Range
@@ -9,22 +9,22 @@ export type Numbering = {
   readonly absolute?: Range
 }
 
-/** What the library found. */
+/** The numbers that the library found. */
 export type FoundNumbers = { readonly seasons: readonly number[]; readonly episodes: readonly number[] }
 
-/** S01E02, S01E02E03, S01E02-E05, S01E02-05, S01.E02, S01E02+E03; several of these, such as S01E01 - S01E03. */
+/** S01E02, S01E02E03, S01E02-E05, S01E02-05, S01.E02, S01E02+E03, and several of these, such as S01E01 - S01E03. */
 const EPISODES = /\bS(\d{1,4})[. _-]?E(\d{1,4})((?:[. _]?[-+]?[. _]?E\d{1,4})*)(-\d{1,4}(?![\dpi]))?/gi
 /** 1x02, 1x02-05 */
 const CROSSED = /\b(\d{1,2})x(\d{2,3})(?:-(?:\d{1,2}x)?(\d{2,3}))?\b/i
-/** Where S01, Season 1, Seasons 1-3, 2nd Season, Saison 2, 2 сезон, Сезон: 2 begin. */
+/** S01, Season 1, Seasons 1-3, 2nd Season, Saison 2, 2 сезон, Сезон: 2 */
 const SEASON_MARK =
   /(?<![\p{L}\p{N}])(?:S\d{1,2}\b|(?:Seasons?|Saison|Staffel|Stagione|Temporada|сезон)[ .:]*\d|\d{1,2}(?:st|nd|rd|th)[ .]Season|\d{1,2}[ .]сезон)/iu
 
 /**
- * The numbering of a name. The usual spellings are read here, since they are unambiguous; the many others are read by
- * the library, whose result counts only where a marker shows that the number is one of an episode.
+ * The numbering of a name. Common, unambiguous spellings are parsed here. The library parses the many others; its result
+ * counts only if a marker shows that the number is an episode.
  *
- * @param isAnime the name begins with a group in brackets, behind which a bare number is an episode
+ * @param isAnime whether the name starts with a group in brackets, after which a bare number is an episode
  */
 export function numberingOf(text: string, found: FoundNumbers, isAnime: boolean): Numbering | undefined {
   return explicitEpisodes(text) ?? crossedEpisodes(text) ?? counted(text) ?? foundNumbering(text, found, isAnime)
@@ -71,7 +71,7 @@ function foundNumbering(text: string, found: FoundNumbers, isAnime: boolean): Nu
   return at === undefined ? undefined : { at, absolute: episodes }
 }
 
-/** Where `- 07`, `[07]`, `(01-12)`, `E07`, `Episode 07` begins; of a number that may be a year only as anime. */
+/** The position of `- 07`, `[07]`, `(01-12)`, `E07` or `Episode 07`; numbers that may be years only in anime. */
 function absoluteMark(text: string, number: number, isAnime: boolean): number | undefined {
   if (!isAnime && number >= 1900) return undefined
   const before = `(?: - ?|[[(#]|\\bE|\\bEp(?:isode)?s?[ .]?${isAnime ? '| ' : ''})`

@@ -1,9 +1,9 @@
-/** A tag in a name, and where it begins. */
+/** A tag in a name, and its position. */
 export type Found = { readonly value: string; readonly at: number }
 
 type Tag = readonly [value: string, pattern: RegExp]
 
-/** The first that is found counts, so the more specific ones come first. */
+/** The first match counts, so more specific tags come first. */
 const SOURCES: readonly Tag[] = [
   ['WEB-DL', /\bWEB[-. ]?DL\b/i],
   ['WEBRip', /\bWEB[-. ]?Rip\b/i],
@@ -17,7 +17,7 @@ const SOURCES: readonly Tag[] = [
   ['HDTV', /\b(?:HDTV|PDTV|DSR|DVBRip|TVRip|SATRip)\b/i],
   ['DVD', /\b(?:DVDRip|DVD[-. ]?[59R]?|NTSC|PAL)\b/i],
   ['HDRip', /\bHD-?Rip\b/i],
-  // Words of titles unless they are written as tags are.
+  // Case-sensitive, because these are also words in titles.
   ['CAM', /\b(?:HD)?CAM(?:Rip)?\b|\bHDCam\b/],
   ['TS', /\b(?:HD-?TS|TELESYNC|TS)\b/],
   ['TC', /\b(?:HD-?TC|TELECINE)\b/],
@@ -101,10 +101,10 @@ const PLATFORMS: readonly Tag[] = [
   ['Windows', /\b(?:Windows|WINDOWS|WIN|WiN|Win(?:32|64))\b/],
 ]
 
-/** What belongs to no title and has no field of its own. */
+/** Words that are not part of a title and have no field. */
 const NOISE: readonly Tag[] = [
   ['', /\b(?:retail|multi\d*|incl|(?:16|24) ?bit|audiobook|abook|unabridged)\b/i],
-  // `1990-2010`, of collections.
+  // The range of a collection, such as `1990-2010`.
   ['', /(?<=[ (.[-])(?:19|20)\d{2} ?- ?(?:19|20)\d{2}\b/],
 ]
 
@@ -119,7 +119,7 @@ export const findAudio = (text: string): readonly Found[] => allTags(AUDIO, text
 export const findHdr = (text: string): readonly Found[] => allTags(HDR, text)
 export const findEditions = (text: string): readonly Found[] => allTags(EDITIONS, text)
 
-/** In names of films and series these are words like others. */
+/** In the names of films and series these are ordinary words. */
 export const findNoise = (text: string, isVideo: boolean): readonly Found[] => (isVideo ? [] : allTags(NOISE, text))
 
 export function findFormat(text: string): Found | undefined {
@@ -154,17 +154,17 @@ function allTags(tags: readonly Tag[], text: string): readonly Found[] {
   })
 }
 
-/** Years of a release beyond this one are a part of its title for a while yet. */
+/** Later years are part of a title. */
 const LAST_YEAR = 2040
 
 const YEAR = /(?<=^|[ (.[_-])(?:19|20)\d{2}(?=$|[ ).\],_-])/g
-/** `1990-2010`, of collections, is no year. */
+/** The range of a collection, such as `1990-2010`, is not a year. */
 const YEARS = /\b(?:19|20)\d{2} ?- ?(?:19|20)\d{2}\b/g
 
 const YEAR_FIRST = /\b((?:19|20)\d{2})([-. ])(\d{2})\2(\d{2})\b/
 const YEAR_LAST = /\b(\d{2})([-. ])(\d{2})\2((?:19|20)\d{2})\b/
 
-/** `2024.05.31`, `2024-05-31`, `31.05.2024`, `05.31.2024`; a day that does not exist is none. */
+/** `2024.05.31`, `2024-05-31`, `31.05.2024` or `05.31.2024`, if the day exists. */
 export function findAirDate(text: string): Found | undefined {
   const yearFirst = YEAR_FIRST.exec(text)
   if (yearFirst) {
@@ -179,7 +179,7 @@ export function findAirDate(text: string): Found | undefined {
   return value === undefined ? undefined : { value, at: yearLast.index }
 }
 
-/** The last year that is not the very beginning: `2001.A.Title.1968` is of 1968. */
+/** The last year that is not at the very start: `2001.A.Title.1968` is from 1968. */
 export function findYear(text: string, airDate: Found | undefined): { value: number; at: number } | undefined {
   if (airDate) return { value: Number(airDate.value.slice(0, 4)), at: airDate.at }
   const single = text.replace(YEARS, (range) => ' '.repeat(range.length))

@@ -19,25 +19,25 @@ import {
 
 export type { ParsedRelease, Release } from './release.ts'
 
-/** Longer names are cut: the catalogue keeps no more, and the library's time grows with the length. */
+/** Longer names are cut: the catalogue stores no more, and the library slows down with the length. */
 const MAX_LENGTH = 255
 
-/** A name with more words for season and episode is none. */
+/** Markers for season and episode beyond this number are hidden from the library. */
 const MAX_MARKERS = 4
 
 const EXTENSION = /\.(?:mkv|mp4|avi|torrent|flac|mp3|epub|mobi|azw3?|pdf|cb[rz7]|djvu|m4b|iso)$/i
 
-/** Formats of the sound that are a release's codec where there is no picture. */
+/** Audio formats that are the codec of a release without video. */
 const MUSIC_CODECS: ReadonlySet<string> = new Set(['FLAC', 'ALAC', 'APE', 'DSD', 'WAV', 'MP3', 'AAC', 'OGG', 'Opus'])
 
 const CONSOLES: ReadonlySet<string> = new Set(['PlayStation', 'Xbox', 'Nintendo'])
 
 /**
- * Reads a release name. Nothing is guessed: what is not written in one of the usual ways is null. Any text is read,
- * within milliseconds.
+ * Parses a release name. Nothing is guessed: fields without a common spelling are null. Any text is parsed within
+ * milliseconds.
  *
- * The numbering of anime and of other languages' series and the languages come from `@viren070/parse-torrent-title`;
- * what it does not find, or takes from words of the title, is read here.
+ * `@viren070/parse-torrent-title` provides languages and the numbering of anime and of series in other languages. This
+ * module parses what the library misses or takes from words of the title.
  *
  * @param name such as `Example.Show.S01E02.1080p.WEB-DL.H.264-GROUP`
  */
@@ -55,19 +55,19 @@ export function parseReleaseName(name: string): ParsedRelease {
   const isAnime = isVideo && /^\[(?! ?www\.)[^\]]+\]/i.test(text)
   const platform = isVideo ? undefined : findPlatform(text)
 
-  // Numbers in other names than those of films and series are versions, tracks and volumes.
+  // In names other than those of films and series, numbers are versions, tracks or volumes.
   const mayBeSeries = format === undefined && platform === undefined && (isVideo || audio.length === 0)
   const { seasons = [], episodes = [] } = mayBeSeries ? library : {}
   const numbering = numberingOf(text, { seasons, episodes }, isAnime)
   const airDate = findAirDate(text)
   const year = findYear(text, airDate)
 
-  // In the title of a film or series the words of editions and the like are just words.
+  // In the title of a film or series, words such as those of editions are ordinary words.
   const titleEnd = isVideo ? first([numbering, airDate, year, resolution], text.length) : 0
   const tail = text.slice(titleEnd)
   const editions = findEditions(tail).map(({ value, at }) => ({ value, at: at + titleEnd }))
   const tags = [numbering, airDate, year, resolution, source, videoCodec, format, platform, ...audio, ...editions]
-  // Names of release groups have no spaces; in others a dash is just a dash unless there are tags before it.
+  // Scene names have no spaces. In others, a dash introduces a group only after tags.
   const isSceneName = !withExtension.includes(' ') && /[._]/.test(withExtension)
   const group = groupOf(text, isSceneName || tags.some((tag) => tag !== undefined))
   const end = first([...tags, group, ...findNoise(text, isVideo)], text.length)
@@ -86,7 +86,7 @@ export function parseReleaseName(name: string): ParsedRelease {
     absoluteTo,
     airDate: airDate?.value ?? null,
     resolution: resolution?.value ?? null,
-    // PAL and NTSC are the regions of a console's games too.
+    // PAL and NTSC are also regions of console games.
     source: CONSOLES.has(platform?.value ?? '') ? null : (source?.value ?? null),
     codec: videoCodec?.value ?? audio.find(({ value }) => !isVideo && MUSIC_CODECS.has(value))?.value ?? null,
     group: group?.value ?? null,
@@ -104,9 +104,9 @@ export function parseReleaseName(name: string): ParsedRelease {
 }
 
 /**
- * A name as the library is to see it. It takes the script of a title for the language of the sound, and its time grows
- * with the square of the length times the letters of such scripts; so of these only the words for season and episode
- * stay, a few of them. It also makes a list of all numbers of a range, so numbers that no episode has are hidden from it.
+ * Prepares a name for the library. The library mistakes the script of a title for the audio language, and its time grows
+ * quadratically with such letters, so only a few words for season and episode keep them. It also expands ranges of
+ * numbers, so numbers too large for episodes are hidden from it.
  */
 function forLibrary(text: string): string {
   let markers = 0
@@ -118,12 +118,12 @@ function forLibrary(text: string): string {
     )
 }
 
-/** Letters in the place of what the library must not see. */
+/** A placeholder for text that the library must not see. */
 function hidden(text: string): string {
   return 'o'.repeat(text.length)
 }
 
-/** Where the first of these begins, the very beginning of the name not counted. */
+/** The position of the first of these, ignoring the very start of the name. */
 function first(found: readonly ({ readonly at: number | undefined } | undefined)[], otherwise: number): number {
   return Math.min(...found.flatMap((one) => (one?.at !== undefined && one.at > 0 ? [one.at] : [])), otherwise)
 }
@@ -139,7 +139,7 @@ function languagesOf(text: string, library: ParsedResult): readonly string[] {
   return [...new Set(languages)]
 }
 
-/** The bracketed word that anime releases begin with, or the word after the last dash. */
+/** The bracketed group at the start of anime releases, or the word after the last dash. */
 function groupOf(text: string, hasGroup: boolean): { value: string; at: number } | undefined {
   if (!hasGroup) return undefined
   const bracketed = /^\[(?! ?www\.)([^\]]{2,30})\]/i.exec(text)?.[1]

@@ -1,48 +1,48 @@
-/** What a release name tells about its content; null where it says nothing. This is what the catalogue keeps. */
+/** The fields of a release name that the catalogue stores; null if the name does not contain them. */
 export type Release = {
   /** The part before the first tag, dots as spaces. */
   readonly title: string | null
   readonly year: number | null
-  /** A single season has both ends equal; so has a single episode. A season without episodes is a pack. */
+  /** Both ends are equal for a single season or episode. A season without episodes is a pack. */
   readonly seasonFrom: number | null
   readonly seasonTo: number | null
   readonly episodeFrom: number | null
   readonly episodeTo: number | null
-  /** `YYYY-MM-DD` of a daily show, a day that exists. */
+  /** `YYYY-MM-DD` of a daily show, always a valid date. */
   readonly airDate: string | null
   /** `480p` to `4320p`, or interlaced such as `1080i`. */
   readonly resolution: string | null
   readonly source: string | null
-  /** Of the picture; of the sound where there is no picture. */
+  /** The video codec, or the audio format of a release without video. */
   readonly codec: string | null
   readonly group: string | null
-  /** Episodes counted from the beginning of the series, as anime has them; never together with a season. */
+  /** Episodes counted from the start of the series, as in anime; never together with a season. */
   readonly absoluteFrom: number | null
   readonly absoluteTo: number | null
   /** `DV`, `HDR10+`, `HDR10`, `HDR`, `HLG`. */
   readonly hdr: readonly string[]
-  /** `TrueHD`, `Atmos`, `DTS-HD MA`, `DDP`, `FLAC` and their like. */
+  /** Such as `TrueHD`, `Atmos`, `DTS-HD MA`, `DDP` or `FLAC`. */
   readonly audio: readonly string[]
-  /** `5.1` and its like. */
+  /** Such as `5.1`. */
   readonly channels: string | null
-  /** ISO 639-1 codes of the sound; `mul` (ISO 639-2) when the name only says that there are several. */
+  /** ISO 639-1 codes of the audio; `mul` (ISO 639-2) if the name only says that there are several. */
   readonly languages: readonly string[]
-  /** `Extended`, `Director's Cut` and their like. */
+  /** Such as `Extended` or `Director's Cut`. */
   readonly editions: readonly string[]
-  /** Takes the place of a faulty release of another group, or of an earlier version of the same (`v2`). */
+  /** Replaces a faulty release of another group, or an earlier version (`v2`). */
   readonly isProper: boolean
-  /** Takes the place of a faulty release of the same group. */
+  /** Replaces a faulty release of the same group. */
   readonly isRepack: boolean
 }
 
-/** What the name says of the kind of its content. */
+/** The kind of content, if the name reveals it. */
 export type ReleaseKind = 'anime' | 'documentary' | 'comic' | 'magazine' | 'audiobook'
 
-/** All that can be read from a name; the rest chooses its category. */
+/** All parsed fields. The ones that are not stored choose the category. */
 export type ParsedRelease = Release & {
   /** The file format of a book, an image or an audiobook: `EPUB`, `CBZ`, `ISO`. */
   readonly format: string | null
-  /** What games and software run on: `Windows`, `macOS`, `Linux`, `PlayStation`, `Xbox`, `Nintendo`. */
+  /** The platform of games and software: `Windows`, `macOS`, `Linux`, `PlayStation`, `Xbox` or `Nintendo`. */
   readonly platform: string | null
   readonly kind: ReleaseKind | null
 }

@@ -1,12 +1,12 @@
 import { cutText } from '../text/cut-text.ts'
 
-/** Further words in a query are ignored. */
+/** Further words of a query are ignored. */
 const MAX_QUERY_TOKENS = 20
 
-/** Longer words are cut, in names and in queries alike. */
+/** Longer words are cut, both in names and in queries. */
 const MAX_TOKEN_LENGTH = 100
 
-/** Letters without a decomposition in Unicode that people type as others; what `unaccent` of Postgres makes of them. */
+/** Letters without a Unicode decomposition that people type differently, folded as Postgres' `unaccent` does. */
 const FOLDED: Readonly<Record<string, string>> = {
   ß: 'ss',
   æ: 'ae',
@@ -22,16 +22,16 @@ const FOLDED: Readonly<Record<string, string>> = {
 }
 const FOLDED_LETTERS = new RegExp(`[${Object.keys(FOLDED).join('')}]`, 'gu')
 
-/** Scripts that are written without spaces between words. */
+/** Scripts without spaces between words. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]+/u
 const UNSPACED_OR_WORD = new RegExp(`${UNSPACED.source}|[^\\s]+?(?=${UNSPACED.source}|\\s|$)`, 'gu')
 
-/** Left out of a query when other words remain. */
+/** Ignored in a query that contains other words. */
 const FILLERS = new Set(['the', 'a', 'an', 'and'])
 
 /**
- * The words under which a name is found. In release names dots replace spaces, and accents and apostrophes are
- * often left out, so everything is folded before it is split. Initials are found joined too: `S.W.A.T.` as `swat`.
+ * The words that find a name. Release names replace spaces with dots and often omit accents and apostrophes, so text is
+ * folded before it is split. Initials are also joined: `swat` finds `S.W.A.T.`.
  */
 export function indexTokens(...texts: readonly string[]): readonly string[] {
   const tokens = new Set<string>()
@@ -43,8 +43,7 @@ export function indexTokens(...texts: readonly string[]): readonly string[] {
 }
 
 /**
- * The words that a name must have to match a query. Empty when the query holds no word, which matches everything that
- * meets the other conditions.
+ * The words that a name must contain to match a query. Empty if the query contains no word, which matches every name.
  */
 export function queryTokens(query: string): readonly string[] {
   const words = wordsOf(query)
@@ -53,7 +52,7 @@ export function queryTokens(query: string): readonly string[] {
   return [...new Set(tokens.map(cut))].slice(0, MAX_QUERY_TOKENS)
 }
 
-/** The initials of a text, joined: `mash` of `M A S H`. */
+/** The joined initials of a text: `mash` for `M A S H`. */
 export function initialsOf(text: string): readonly string[] {
   return joinedInitials(wordsOf(text))
 }
@@ -63,14 +62,14 @@ function cut(token: string): string {
 }
 
 /**
- * Lower case, without accents, apostrophes and what is not seen, such as soft hyphens; `&` as a word; split at everything
- * that is no letter or digit.
+ * Lowercase, without accents, apostrophes and invisible characters such as soft hyphens; `&` becomes a word; split at
+ * everything that is not a letter or digit.
  */
 function wordsOf(text: string): readonly string[] {
   const folded = text
     .normalize('NFKD')
     .toLowerCase()
-    // Latin, Greek and Cyrillic marks; those of other scripts carry meaning.
+    // Latin, Greek and Cyrillic marks only, because those of other scripts carry meaning.
     .replace(/[\u0300-\u036f]|\p{Default_Ignorable_Code_Point}/gu, '')
     .replace(/['`´‘’ʼʻ′]/g, '')
     .replace(/&/g, ' and ')
@@ -84,7 +83,7 @@ function isUnspaced(word: string): boolean {
   return UNSPACED.test(word)
 }
 
-/** Text without spaces is found by any of its characters and any two neighbours. */
+/** Text without spaces is indexed by its characters and pairs of neighbours. */
 function indexForms(word: string): readonly string[] {
   return isUnspaced(word) ? [...Array.from(word), ...pairsOf(word)] : [word]
 }
@@ -100,7 +99,7 @@ function pairsOf(word: string): readonly string[] {
   return characters.slice(1).map((character, i) => `${characters[i] ?? ''}${character}`)
 }
 
-/** Each run of initials as one word, and without the words of one letter that it may begin or end with. */
+/** Each run of initials as one word, also without `a` or `i` at its ends. */
 function joinedInitials(words: readonly string[]): readonly string[] {
   const runs = ` ${words.join(' ')} `.match(/(?<= )(?:[a-z] ){2,}/g)?.map((run) => run.replaceAll(' ', '')) ?? []
   return runs.flatMap((run) => [

@@ -1,51 +1,51 @@
 import type { ParsedRelease, Release } from './release.ts'
 import { indexTokens, initialsOf, queryTokens } from './search-tokens.ts'
 
-/** A shorter beginning of a word would find nearly everything. */
+/** Shorter prefixes would match nearly everything. */
 const MIN_PREFIX = 2
 
-/** A pack of more episodes is found by its season; no search is for one of them by a word. */
+/** Larger packs are found by their season; no search looks for one of their episodes by a word. */
 const MAX_NUMBERS = 200
 
-/** A name and what is stored of it: the release, and the words of the search index. */
+/** The stored fields of a name: the release and the words of the search index. */
 export type NameFields = { readonly name: string; readonly release: Release; readonly tokens: readonly string[] }
 
-/** Derives the words from a name and what was read of it. */
+/** Adds the indexed words to a parsed name. */
 export function nameFieldsOf(name: string, release: ParsedRelease): NameFields {
   return { name, release, tokens: releaseTokens(name, release) }
 }
 
-/** The words under which a release is found: those of its name, also as a search for that name spells them. */
+/** The words that find a release: those of its name, in the spelling of the name and of a search for it. */
 export function releaseTokens(name: string, release: ParsedRelease): readonly string[] {
   const tokens = indexTokens(name, inOneSpelling(name), release.title ?? '')
   return [...new Set([...tokens, ...numberingTokens(release)])]
 }
 
 /**
- * The words that a release must have, in any order. Seasons and episodes are brought into the one spelling under which
- * releases are found: `1x05`, `S1E5`, `Season 1 Episode 5` all ask for `s01e05`. Empty when there is no word in it.
+ * The words that a release must contain, in any order. Seasons and episodes are normalised: `1x05`, `S1E5` and
+ * `Season 1 Episode 5` all become `s01e05`. Empty if the query contains no word.
  */
 export function searchWords(query: string): readonly string[] {
   return queryTokens(inOneSpelling(query))
 }
 
 /**
- * The words of a query, each with its alternatives: initials that a tool sends apart, as `M A S H` of `M*A*S*H`, may
- * be one word in a name.
+ * The words of a query with their alternatives. Initials that a tool separates, such as `M A S H` for `M*A*S*H`, may be
+ * one word in a name.
  */
 export function orInitials(words: readonly string[], query: string): readonly (readonly string[])[] {
   const runs = initialsOf(query)
   return words.map((word) => (word.length === 1 ? [word, ...runs.filter((run) => run.includes(word))] : [word]))
 }
 
-/** What a member's search asks for: words, and the beginning of one, since the last word may not be finished. */
+/** The words of a member's search. The last one may be unfinished. */
 export type MemberWords = {
   readonly words: readonly string[]
-  /** A word begins with one of these; also found as whole words. Empty where all words are finished. */
+  /** A word must begin with one of these; empty if all words are finished. */
   readonly prefixes: readonly string[]
 }
 
-/** The words of a member's search. The last of them is a beginning, unless it is a single letter. */
+/** The words of a member's search. The last one is a prefix, unless it is a single letter. */
 export function memberWords(query: string): MemberWords {
   const words = searchWords(query)
   const last = words.at(-1)
@@ -54,7 +54,7 @@ export function memberWords(query: string): MemberWords {
     : { words: words.slice(0, -1), prefixes: beginningsOf(last, query) }
 }
 
-/** `s01e1` may become `s01e12`, or be `s01e01` already, which has a digit more here than in the query. */
+/** `s01e1` may become `s01e12`, or already mean `s01e01`, which has one digit more than the query. */
 function beginningsOf(last: string, query: string): readonly string[] {
   const [, numbered] = /^(s(?:\d+e)?)\d+$/.exec(last) ?? []
   const [, typed] = /(\d+)\s*$/.exec(query) ?? []
@@ -81,19 +81,19 @@ function spelled(_: string, season: string, episode: string): string {
   return episodeToken(Number(season), Number(episode))
 }
 
-/** The one spelling under which an episode is found by words, `s01e05`. */
+/** The normalised spelling of an episode, `s01e05`. */
 function episodeToken(season: number, episode: number): string {
   return `${seasonToken(season)}e${twoDigits(episode)}`
 }
 
-/** The one spelling under which a season is found by words, `s01`. */
+/** The normalised spelling of a season, `s01`. */
 function seasonToken(season: number): string {
   return `s${twoDigits(season)}`
 }
 
 /**
- * The words that the numbering of a release adds to those of its name: every season and episode in the one spelling,
- * whatever the name's is, and absolute numbers with one, two and three digits, as applications send `07`.
+ * The words that the numbering of a release adds to those of its name: every season and episode in the normalised
+ * spelling, and absolute numbers with one, two and three digits, because applications send `07`.
  */
 export function numberingTokens(release: ParsedRelease): readonly string[] {
   const { seasonFrom, seasonTo, episodeFrom, episodeTo, absoluteFrom, absoluteTo } = release

@@ -3,28 +3,28 @@ import { apiError } from '../errors.ts'
 import { mayBeAbsolute } from './episode-match.ts'
 import type { TorrentState } from './listed-torrent.ts'
 
-/** One of these must hold. */
+/** Alternatives, of which one must match. */
 export type AnyOf = readonly string[]
 
-/** Whether what is downloaded of a torrent is charged to users. */
+/** Whether downloads of a torrent count. */
 export type Charge = 'free' | 'charged'
 
-/** What torrents must have, as the index knows it. Of each list of alternatives one must hold. */
+/** The criteria of a search, in terms of the index. */
 export type Criteria = {
   readonly state: TorrentState
   /** Undefined means all categories. */
   readonly categoryIds: readonly string[] | undefined
   /** Words of the name. */
   readonly words: readonly AnyOf[]
-  /** A word of the name begins with one of these, if there are any. */
+  /** A word of the name must begin with one of these; empty means no condition. */
   readonly prefixes: AnyOf
-  /** Conditions other than words; see `episodeFacets` and the function `torrent_facets` of the database. */
+  /** Conditions other than words; see `episodeFacets` and the database function `torrent_facets`. */
   readonly facets: readonly AnyOf[]
-  /** Facets of ids. One of these three must hold, if any of them is there. */
+  /** Facets of ids. One of `ids`, `idWithin` and `infoHash` must match, if any is given. */
   readonly ids: AnyOf
-  /** A facet that counts only in these categories. */
+  /** A facet that matches only in these categories. */
   readonly idWithin: { readonly id: string; readonly categoryIds: AnyOf } | undefined
-  /** Lower-case hex of either info hash. */
+  /** Either info hash in lowercase hex. */
   readonly infoHash: string | undefined
   readonly charge: Charge | undefined
   readonly minSize: number | undefined
@@ -32,7 +32,7 @@ export type Criteria = {
   readonly createdAfter: Date | undefined
 }
 
-/** All torrents of a state. */
+/** All torrents in a state. */
 export function allOf(state: TorrentState): Criteria {
   return {
     state,
@@ -50,14 +50,14 @@ export function allOf(state: TorrentState): Criteria {
   }
 }
 
-/** Whether nothing but state and categories is asked for. */
+/** Whether the criteria consist only of state and categories. */
 export function isPlain(criteria: Criteria): boolean {
   const { words, prefixes, facets, ids, idWithin, infoHash, charge, minSize, maxSize, createdAfter } = criteria
   const parts = [idWithin, infoHash, charge, minSize, maxSize, createdAfter]
   return words.length + prefixes.length + facets.length + ids.length === 0 && parts.every((part) => part === undefined)
 }
 
-/** The facets of ids, as the function `torrent_facets` of the database writes them. */
+/** The facets of ids, as written by the database function `torrent_facets`. */
 export function idFacets(ids: {
   readonly imdb?: number | undefined
   readonly tmdb?: number | undefined
@@ -76,13 +76,13 @@ export function yearFacets(year: number): AnyOf {
   return [`#y${year}`]
 }
 
-/** More are not wanted by any client, and each has to be looked up in the index: twice if it may be an absolute number. */
+/** No client needs more. Each costs an index lookup, or two if it may be an absolute number. */
 const MAX_ALTERNATIVES = 50
 
 /**
- * The facets of wanted episodes, one of which must hold: the same condition as `matchesEpisode`, for the index.
+ * The facets of wanted episodes, one of which must match: the same condition as `matchesEpisode`, for the index.
  *
- * @throws ApiError BAD_REQUEST where more than 50 episodes, or seasons, are wanted
+ * @throws ApiError BAD_REQUEST if more than 50 episodes or seasons are wanted
  */
 export function episodeFacets(wanted: WantedEpisode): AnyOf {
   switch (wanted.kind) {
@@ -106,10 +106,10 @@ function lengthOf({ from, to }: NumberRange): number {
 
 function requireFew(alternatives: number): void {
   if (alternatives > MAX_ALTERNATIVES)
-    throw apiError('BAD_REQUEST', `season and ep may ask for ${String(MAX_ALTERNATIVES)} alternatives at most`)
+    throw apiError('BAD_REQUEST', `season and ep can match at most ${String(MAX_ALTERNATIVES)} alternatives`)
 }
 
-/** Each of these kinds of facets, with each number of a range. */
+/** Facets of each kind with each number of a range. */
 function numbered(kinds: AnyOf, range: NumberRange): AnyOf {
   return kinds.flatMap((kind) => Array.from({ length: lengthOf(range) }, (_, i) => `${kind}${String(range.from + i)}`))
 }

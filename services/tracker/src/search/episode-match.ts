@@ -1,22 +1,21 @@
 import type { NumberRange, WantedEpisode } from '@vault-and-tracker/torznab-xml'
 import type { ParsedRelease } from '../releases/release.ts'
 
-/** The part of a release by which a wanted episode is found. */
+/** The numbering of a release. */
 export type Numbered = Pick<
   ParsedRelease,
   'seasonFrom' | 'seasonTo' | 'episodeFrom' | 'episodeTo' | 'absoluteFrom' | 'absoluteTo' | 'airDate'
 >
 
-/** Seasons from here on are years. */
+/** Higher seasons are years. */
 const FIRST_YEAR = 1900
 
 /**
  * Whether a release is, or contains, what a TV search wants.
  *
- * A season is found with its packs, those of several seasons, and all its episodes; a year also with what was aired in
- * it. An episode is found alone and among several, but not in packs, which applications refuse when they want an
- * episode. An absolute number is an episode of any season to those who name none, and one of the first season, since
- * anime groups leave that out.
+ * A season matches its episodes, its packs and packs of several seasons; a year also matches everything aired in it. An
+ * episode matches single and multi-episode releases but no packs, which applications refuse if they want an episode. An
+ * absolute number matches searches without a season or for the first season, which anime groups leave out.
  */
 export function matchesEpisode(release: Numbered, wanted: WantedEpisode): boolean {
   switch (wanted.kind) {
@@ -35,7 +34,7 @@ function isEpisode(release: Numbered, season: NumberRange | undefined, episode: 
   return mayBeAbsolute(season) && overlaps(release.absoluteFrom, release.absoluteTo, episode)
 }
 
-/** Whether an episode of these seasons may be known by an absolute number. */
+/** Whether an episode of these seasons may have an absolute number. */
 export function mayBeAbsolute(season: NumberRange | undefined): boolean {
   return season === undefined || (season.from <= 1 && season.to >= 1)
 }

@@ -7,12 +7,12 @@ export type TorrentState = (typeof TORRENT_STATES)[number]
 /** Ids in databases of films and series. */
 export type ExternalIds = Readonly<Record<'imdb' | 'tmdb' | 'tvdb', number | null>>
 
-/** A torrent in a list. Hashes are lower-case hex; `category` is a slug, empty where all categories were deleted. */
+/** A torrent in a list. Hashes are lowercase hex; `category` is a slug, empty if all categories were deleted. */
 export type ListedTorrent = {
   readonly id: string
   /** The info hash of BEP 3, or the truncated one of BEP 52 for a pure v2 torrent. */
   readonly infoHash: string
-  /** The truncated info hash of BEP 52 of a hybrid torrent. */
+  /** The truncated BEP 52 info hash of a hybrid torrent. */
   readonly infoHashV2: string | null
   readonly name: string
   readonly category: string
@@ -22,9 +22,9 @@ export type ListedTorrent = {
   readonly externalIds: ExternalIds
   readonly state: TorrentState
   readonly stateReason: string | null
-  /** The percentage of a download that is charged: 0 is freeleech. */
+  /** Percentage of downloads that is counted: 0 is freeleech. */
   readonly downloadPercent: number
-  /** The percentage of an upload that is credited: 200 is double upload. */
+  /** Percentage of uploads that is counted: 200 is double upload. */
   readonly uploadPercent: number
   readonly release: Release
   readonly seeders: number

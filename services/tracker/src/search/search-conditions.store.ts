@@ -4,8 +4,8 @@ import type { AnyOf, Criteria } from './criteria.ts'
 export const SORT_COLUMNS = { created: 'created_at', size: 'size', seeders: 'seeders', leechers: 'leechers' } as const
 
 /**
- * Whether the index has beginnings of words as lexemes, which the function `word_beginnings` of the database makes. Of
- * longer beginnings there are few words.
+ * Whether the index contains these beginnings of words as lexemes, made by the database function `word_beginnings`. Few
+ * words share longer beginnings.
  */
 export function areIndexed(prefixes: AnyOf): boolean {
   return prefixes.every((prefix) => {
@@ -15,10 +15,10 @@ export function areIndexed(prefixes: AnyOf): boolean {
 }
 
 /**
- * The criteria but for the state, on the columns of `torrents`.
+ * The criteria except the state, as conditions on the columns of `torrents`.
  *
- * @param by how torrents are found: by the index, or one after the other, where reading words is cheaper than making
- *   their beginnings
+ * @param by whether torrents are found by the index or row by row, where reading words is cheaper than computing their
+ *   beginnings
  */
 export function conditions(criteria: Criteria, by: 'index' | 'row'): RawBuilder<unknown> {
   const { categoryIds, words, prefixes, facets, charge, minSize, maxSize, createdAfter } = criteria
@@ -33,7 +33,7 @@ export function conditions(criteria: Criteria, by: 'index' | 'row'): RawBuilder<
     ...(text.length === 0 ? [] : [sql`search @@ ${text.join(' & ')}::tsquery`]),
     ...(isBeginning ? [sql`word_beginnings(search) @@ ${anyOf(prefixes)}::tsquery`] : []),
     ...(facets.length === 0 ? [] : [sql`facets @@ ${facets.map(anyOf).join(' & ')}::tsquery`]),
-    // By itself, since the index is slower where alternatives that are common are a part of something rarer.
+    // A separate condition, since the index is slower at rare conditions that contain common alternatives.
     ...(categories === undefined ? [] : [sql`facets @@ ${anyOf(categories)}::tsquery`]),
     ...identified(criteria),
     ...(charge === undefined ? [] : [charge === 'free' ? sql`download_percent = 0` : sql`download_percent > 0`]),
@@ -44,7 +44,7 @@ export function conditions(criteria: Criteria, by: 'index' | 'row'): RawBuilder<
   return parts.length === 0 ? sql`true` : sql.join(parts, sql` and `)
 }
 
-/** Any of the ids, or the info hash. */
+/** Matches any of the ids or the info hash. */
 function identified({ ids, idWithin, infoHash }: Criteria): readonly RawBuilder<unknown>[] {
   const hash = infoHash === undefined ? undefined : Buffer.from(infoHash, 'hex')
   const within = idWithin?.categoryIds.map((id) => `#c${id}`)
@@ -59,7 +59,7 @@ function identified({ ids, idWithin, infoHash }: Criteria): readonly RawBuilder<
   return parts.length === 0 ? [] : [sql`(${sql.join(parts, sql` or `)})`]
 }
 
-/** A condition on the column `category_id`; true for all categories. */
+/** A condition on `category_id`; true for all categories. */
 export function anyCategory(ids: readonly string[] | undefined): RawBuilder<unknown> {
   return ids === undefined ? sql`true` : sql`category_id = any(${[...ids]}::uuid[])`
 }
@@ -67,12 +67,12 @@ export function anyCategory(ids: readonly string[] | undefined): RawBuilder<unkn
 /** A lexeme that no torrent has. */
 const NEVER = "'#'"
 
-/** The part of a tsquery that one of these lexemes fulfils. */
+/** The part of a tsquery that matches one of these lexemes. */
 function anyOf(lexemes: AnyOf): string {
   return lexemes.length === 0 ? NEVER : `(${lexemes.map(quoted).join(' | ')})`
 }
 
-/** A lexeme in quotes, so that none is an operator. */
+/** A quoted lexeme, so that it cannot be an operator. */
 function quoted(lexeme: string): string {
   return `'${lexeme.replace(/['\\]/g, '$&$&')}'`
 }

@@ -14,7 +14,7 @@ const BOUNDS: SearchBounds = {
   share: 1,
 }
 
-/** Turns, and searches that end when they are told to. */
+/** Turns, and searches that end on request. */
 function searching(bounds: Partial<SearchBounds> = {}) {
   const refused: string[] = []
   const turns = createSearchTurns({ ...BOUNDS, ...bounds }, { countRefused: (reason) => refused.push(reason) })
@@ -24,7 +24,7 @@ function searching(bounds: Partial<SearchBounds> = {}) {
       await new Promise<void>((resolve) => running.push({ name, end: resolve }))
       return name
     })
-    // Those that still wait when a test has ended are refused later.
+    // Searches that still wait at the end of a test are refused later.
     found.catch(() => undefined)
     return found
   }
@@ -36,7 +36,7 @@ function searching(bounds: Partial<SearchBounds> = {}) {
   return { turns, refused, search, end, names: () => running.map(({ name }) => name) }
 }
 
-test('a member runs few searches at once, and the first that waits is the next', async () => {
+test('bounds the running searches of a member and runs the others in order', async () => {
   const { search, end, names, turns } = searching()
   for (const name of ['a1', 'a2', 'a3', 'a4']) void search('a', name)
   await new Promise(setImmediate)
@@ -46,7 +46,7 @@ test('a member runs few searches at once, and the first that waits is the next',
   expect(names()).toEqual(['a2', 'a3'])
 })
 
-test('the next turn is of the member with the fewest running, however many others wait for longer', async () => {
+test('gives the next turn to the member with the fewest running searches', async () => {
   const { search, end, names } = searching()
   for (const name of ['a1', 'a2', 'a3']) void search('a', name)
   for (const name of ['b1', 'b2']) void search('b', name)
@@ -61,7 +61,7 @@ test('the next turn is of the member with the fewest running, however many other
   expect(names()).toEqual(['a2', 'c1', 'a3'])
 })
 
-test('a member who has too many under way is refused, and all others are not, until all together have', async () => {
+test('refuses a member with too many searches, and everyone once there are too many in total', async () => {
   const { turns, refused } = searching()
   const ends: (() => void)[] = []
   const admit = (member: string) => turns.admit(member, () => new Promise<void>((resolve) => ends.push(resolve)))
@@ -75,7 +75,7 @@ test('a member who has too many under way is refused, and all others are not, un
   await expect(turns.admit('a', () => Promise.resolve('again'))).resolves.toBe('again')
 })
 
-test('a member whose searches took long is refused until some time has passed, and nobody else is', async () => {
+test('refuses a member with slow searches for a while, and no other member', async () => {
   const { turns, refused } = searching({ burstMs: 50, share: 0.5 })
   const search = (member: string) => turns.admit(member, () => turns.run(member, () => sleep(60, 'found')))
   await expect(search('a')).resolves.toBe('found')
@@ -86,7 +86,7 @@ test('a member whose searches took long is refused until some time has passed, a
   await expect(search('a')).resolves.toBe('found')
 })
 
-test('a search that fails or is out of time gives its turn back', async () => {
+test('a search that fails or times out releases its turn', async () => {
   const { turns, refused } = searching({ atOnce: 1 })
   await expect(turns.run('a', () => Promise.reject(new Error('broken')))).rejects.toThrow('broken')
   await expect(turns.run('a', () => Promise.reject(new OutOfTime()))).rejects.toMatchObject({ code: 'UNAVAILABLE' })
@@ -94,7 +94,7 @@ test('a search that fails or is out of time gives its turn back', async () => {
   await expect(turns.run('a', (milliseconds) => Promise.resolve(milliseconds))).resolves.toBe(1_000)
 })
 
-test('a search whose turn does not come in time is refused and runs never', async () => {
+test('a search that waits too long is refused and never runs', async () => {
   const { search, end, names, refused, turns } = searching({ atOnce: 1, waitMs: 20 })
   const first = search('a')
   await expect(search('b')).rejects.toMatchObject({ code: 'UNAVAILABLE' })

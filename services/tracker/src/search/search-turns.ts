@@ -1,50 +1,50 @@
 import { apiError } from '../errors.ts'
 
-/** How many searches there may be. */
+/** The bounds of searches. */
 export type SearchBounds = {
-  /** Running at once; each has a connection of its own. */
+  /** Concurrent searches, each on its own connection. */
   readonly atOnce: number
-  /** Of one member: running at once, and under way, those that wait included. */
+  /** Per member: running searches, and searches in progress, including waiting ones. */
   readonly runningEach: number
   readonly underWayEach: number
-  /** Of all members together: under way. */
+  /** Searches in progress of all members. */
   readonly underWay: number
-  /** How long a search waits for its turn, and how long it takes from then on, all of its statements together. */
+  /** How long a search can wait for its turn, and how long its statements can then take together. */
   readonly waitMs: number
   readonly runMs: number
-  /** How long of each search counts for nothing, as most are shorter. */
+  /** The part of each search that is free; most searches are shorter. */
   readonly freeMs: number
-  /** How long the searches of a member run in a row beyond that, and which share of the time in the long run. */
+  /** The search time of a member beyond that: at once, and as a share of time in the long run. */
   readonly burstMs: number
   readonly share: number
 }
 
-/** Why a search was refused: too many or too long ones of the member, too many of all together, or its time was over. */
+/** Why a search was refused: too many or too long searches of the member, too many in total, or a timeout. */
 export const SEARCH_REFUSALS = ['member', 'all', 'time'] as const
 
-/** What counts searches. */
+/** Counts refused searches. */
 export type SearchCounters = { countRefused(reason: (typeof SEARCH_REFUSALS)[number]): void }
 
-/** The time of a search is over. */
+/** A search has used up its time. */
 export class OutOfTime extends Error {
   override readonly name = 'OutOfTime'
 }
 
-const TOO_LONG = 'The search took too long. Use more words or rarer ones, or sort by the newest.'
+const TOO_LONG = 'The search took too long. Use more or rarer words, or sort by newest.'
 
 type Waiting = { readonly start: () => void }
 
 export type SearchTurns = ReturnType<typeof createSearchTurns>
 
 /**
- * Lets searches run in fair turns: next is the member with the fewest running, then the one whose last turn is the longest
- * ago. However many searches a member has waiting, another one waits for one of them at most.
+ * Runs searches in fair turns. The next turn goes to the member with the fewest running searches, then to the one whose
+ * last turn is the longest ago, so a member never waits for more than one search of another.
  */
 export function createSearchTurns(bounds: SearchBounds, counters: SearchCounters) {
   const underWay = createTally()
   const running = createTally()
   const allowance = createAllowance(bounds)
-  /** In the order in which members have their next turn. */
+  /** By member, in the order of their turns. */
   const waiting = new Map<string, Set<Waiting>>()
 
   function nextMember(): string | undefined {
@@ -63,7 +63,7 @@ export function createSearchTurns(bounds: SearchBounds, counters: SearchCounters
       if (member === undefined || own === undefined) return
       const [first] = own
       if (first !== undefined) leave(member, first)
-      // From now on it is behind all others.
+      // Moves the member behind all others.
       if (waiting.delete(member)) waiting.set(member, own)
       running.add(member, 1)
       first?.start()
@@ -76,7 +76,7 @@ export function createSearchTurns(bounds: SearchBounds, counters: SearchCounters
     if (own?.size === 0) waiting.delete(member)
   }
 
-  /** @throws ApiError UNAVAILABLE where it is not this search's turn in time */
+  /** @throws ApiError UNAVAILABLE if the turn does not come in time */
   function takeTurn(member: string): Promise<void> {
     return new Promise((resolve, reject) => {
       const entry: Waiting = {
@@ -98,21 +98,21 @@ export function createSearchTurns(bounds: SearchBounds, counters: SearchCounters
 
   return {
     /**
-     * Counts a request that searches, from its arrival to its answer.
+     * Counts a search request from its arrival to its response.
      *
-     * @throws ApiError RATE_LIMITED where the member has too many under way, or searched for too long lately; UNAVAILABLE
-     *   where all members together have too many
+     * @throws ApiError RATE_LIMITED if the member has too many searches in progress, or used too much search time;
+     *   UNAVAILABLE if there are too many searches in total
      */
     async admit<T>(member: string, work: () => Promise<T>): Promise<T> {
       if (underWay.of(member) >= bounds.underWayEach) {
         counters.countRefused('member')
-        throw apiError('RATE_LIMITED', 'You have too many searches under way. Wait until some of them have ended.')
+        throw apiError('RATE_LIMITED', 'You have too many searches in progress. Wait for some of them to finish.')
       }
       if (allowance.isUsedUp(member)) {
         counters.countRefused('member')
         throw apiError(
           'RATE_LIMITED',
-          'Your searches took too long lately. Use more words or rarer ones, and wait a moment.',
+          'Your recent searches took too long. Wait a moment, then use more or rarer words.',
         )
       }
       if (underWay.total() >= bounds.underWay) {
@@ -128,10 +128,10 @@ export function createSearchTurns(bounds: SearchBounds, counters: SearchCounters
     },
 
     /**
-     * Runs a search of a member when it is its turn.
+     * Runs a search of a member once it has its turn.
      *
-     * @param work gets its time in milliseconds, and throws OutOfTime when that is over
-     * @throws ApiError UNAVAILABLE where it is not its turn in time, or it takes longer than it may
+     * @param work receives its time in milliseconds, and throws OutOfTime if that is not enough
+     * @throws ApiError UNAVAILABLE if the turn does not come in time, or the search takes too long
      */
     async run<T>(member: string, work: (milliseconds: number) => Promise<T>): Promise<T> {
       await takeTurn(member)
@@ -157,13 +157,13 @@ export function createSearchTurns(bounds: SearchBounds, counters: SearchCounters
 }
 
 function tooMany(): Error {
-  return apiError('UNAVAILABLE', 'Too many searches at once. Try again in a moment.')
+  return apiError('UNAVAILABLE', 'Too many concurrent searches. Try again in a moment.')
 }
 
-/** Beyond so many members, those who have all of theirs again are forgotten. */
+/** Beyond this many members, those with a full allowance are forgotten. */
 const MAX_ALLOWANCES = 1_000
 
-/** How long each member may search, which grows with time up to a burst. */
+/** The search time of each member, which is refilled over time up to a burst. */
 function createAllowance({ burstMs, share }: Pick<SearchBounds, 'burstMs' | 'share'>) {
   const spent = new Map<string, { readonly ms: number; readonly at: number }>()
   const spentBy = (member: string, now: number): number => {
@@ -181,7 +181,7 @@ function createAllowance({ burstMs, share }: Pick<SearchBounds, 'burstMs' | 'sha
   }
 }
 
-/** Counts by member, without those that have none. */
+/** Counts by member. */
 function createTally() {
   const counts = new Map<string, number>()
   let total = 0

@@ -8,14 +8,14 @@ export function createSearchMetrics(
 ): SearchCounters {
   const refused = new Counter({
     name: 'tracker_searches_refused_total',
-    help: 'Searches that were refused, by reason: too many or too long ones of one member, too many of all members, or out of time.',
+    help: 'Refused searches by reason: too many or too long searches of a member, too many in total, or a timeout.',
     labelNames: ['reason'],
     registers: [registry],
   })
   for (const reason of SEARCH_REFUSALS) refused.inc({ reason }, 0)
   new Gauge({
     name: 'tracker_searches',
-    help: 'Searches under way, by state: running on a connection to Postgres, or waiting for their turn.',
+    help: 'Searches in progress by state: running on a connection to Postgres, or waiting for their turn.',
     labelNames: ['state'],
     registers: [registry],
     collect() {

@@ -14,19 +14,19 @@ const MAX_SIMILAR = 3
 /** The statement took longer than its timeout (query_canceled). */
 const CANCELED = '57014'
 
-/** How many torrents a walk along a sort index looks at besides the page: 15 ms where none of them matches. */
+/** Torrents that a walk along a sort index reads in addition to the page: 15 ms if none of them matches. */
 const WALKED = 20_000
 
-/** A bitmap of a million torrents is exact within it. */
+/** Enough for an exact bitmap of a million torrents. */
 const WORK_MEMORY = '16MB'
 
-/** How many of the newest torrents tell whether matches are frequent. */
+/** The newest torrents, which indicate whether matches are frequent. */
 const PROBED = 600
 /**
- * Where so many of the probed ones match, a walk of so many torrents counts to `MAX_EXACT_TOTAL` sooner than the GIN
- * index, of which all matches would have to be read: from 10 % on for a single word; from 6 % on for several conditions,
- * for which the index reads more than what matches; from 20 % on within categories, where a walk merges the ranges of
- * several indexes and a torrent costs three times as much.
+ * If this many of the probed torrents match, a walk of this many torrents counts to `MAX_EXACT_TOTAL` sooner than the GIN
+ * index, which has to read all matches: from 10 % on for a single word; from 6 % on for several conditions, for which the
+ * index reads more than the matches; from 20 % on within categories, where a walk merges the ranges of several indexes
+ * and each torrent costs three times as much.
  */
 const FREQUENT = {
   single: { probed: 60, walked: 60_000 },
@@ -35,12 +35,12 @@ const FREQUENT = {
 } as const
 
 /**
- * Where so many of the probed ones match within the categories, the index takes longer to combine the matches with the
- * categories than Postgres to look at the category of each, if there are not many elsewhere.
+ * If this many of the probed torrents match within the categories and few elsewhere, filtering the matches by category
+ * is faster than combining both in the index.
  */
 const COMMON = 12
 
-/** A beginning of more words than these is left to the GIN index. */
+/** Beginnings of more words than this are left to the GIN index. */
 const MAX_WORDS_OF_PREFIX = 30
 
 const NEWEST_FIRST: Walked = { sort: 'created', order: 'desc' }
@@ -50,22 +50,22 @@ type Result = { ids: readonly string[]; counted: number }
 
 const NOTHING: Result = { ids: [], counted: 0 }
 
-/** A statement may end so much after the time of its search is over, since telling Postgres costs a round trip. */
+/** Tolerance for the end of a statement, since each new timeout costs a round trip. */
 const LATE_MS = 50
 
 /** Runs a statement of a search. @throws OutOfTime */
 type Run = <Row>(statement: RawBuilder<Row>) => Promise<readonly Row[]>
 
 /**
- * Searches in Postgres. Three plans, none of which reads the catalogue because two conditions are common and never hold
+ * Searches in Postgres. There are three plans, none of which scans the catalogue if two common conditions never match
  * together:
  *
- * - a list without conditions reads the index that is sorted as it is;
- * - up to `MAX_EXACT_TOTAL` matches are taken from the GIN index, then counted and sorted;
- * - of more matches, which are likely to be everywhere, a walk along the sort index finds the first ones; where it does
- *   not, all are sorted.
+ * - a list without conditions reads an index with the same order;
+ * - up to `MAX_EXACT_TOTAL` matches are read from the GIN index, then counted and sorted;
+ * - more matches are probably everywhere, so a walk along the sort index finds the first ones; if it does not, all
+ *   matches are sorted.
  *
- * @param searches connections of their own for what may take long
+ * @param searches a separate connection pool for slow searches
  */
 export function createSearchStore(db: Db, searches: Db): SearchStore {
   return {
@@ -119,7 +119,7 @@ function statementsOf(run: Run): SearchStatements {
   }
 }
 
-/** Runs statements that end in so many milliseconds, all of them together. */
+/** Runs statements within a total time. */
 async function runWithin(trx: Db, milliseconds: number): Promise<Run> {
   const end = performance.now() + milliseconds
   let allowed = milliseconds
@@ -140,10 +140,9 @@ async function runWithin(trx: Db, milliseconds: number): Promise<Run> {
 }
 
 /**
- * Chooses the plans of the statements of this transaction: torrents in an order by the index that has it,
- * torrents in none by a bitmap of the GIN index. By default the planner takes conditions as independent: of two that never hold
- * together it expects many matches, and reads the table until it has met enough. Of a walk it expects that all of it is
- * needed, and sorts the category instead.
+ * Forces the plans of this transaction: ordered torrents by the index with that order, others by a bitmap of the GIN
+ * index. By default the planner assumes independent conditions: it expects many matches of two that never match together,
+ * and scans the table until it has found enough. It also expects to need a whole walk, and sorts the category instead.
  */
 async function setPlanner(trx: Db, timeoutMs: number): Promise<void> {
   await sql`select set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true),
@@ -153,7 +152,7 @@ async function setPlanner(trx: Db, timeoutMs: number): Promise<void> {
   )
 }
 
-/** As a setting of Postgres, for which 0 is no limit. */
+/** A timeout for Postgres, where 0 would mean no limit. */
 function wholeMs(milliseconds: number): string {
   return String(Math.max(1, Math.ceil(milliseconds)))
 }
@@ -175,7 +174,7 @@ async function filteredPage(run: Run, criteria: Criteria, page: Page): Promise<R
   const { probed, walked } = FREQUENT[breadthOf(criteria)]
   const newest = await countWalked(run, criteria, PROBED)
   if (newest < probed || (await countWalked(run, criteria, walked)) <= MAX_EXACT_TOTAL) {
-    // The index is slow at beginnings of frequent words; whole words show sooner that there are many matches.
+    // The index is slow at beginnings of frequent words. Whole words reveal many matches sooner.
     if (newest === 0 || !(await haveMany(run, wholeWords(criteria)))) {
       const areWithin = newest >= COMMON && (await areMostlyWithin(run, criteria))
       const result = await fewMatches(run, areWithin ? matchesFiltered(criteria) : matches(criteria), page)
@@ -195,7 +194,7 @@ function breadthOf({ words, prefixes, facets, categoryIds }: Criteria): keyof ty
   return areIndexed(prefixes) && parts === 1 ? 'single' : 'several'
 }
 
-/** How many of the newest torrents match; counted to one beyond `MAX_EXACT_TOTAL`. */
+/** The number of matches among the newest torrents, counted up to `MAX_EXACT_TOTAL + 1`. */
 async function countWalked(run: Run, criteria: Criteria, most: number): Promise<number> {
   const rows = await run(sql<{ counted: number }>`select count(*) as counted from (
     select 1 from ${walk(criteria, NEWEST_FIRST, most)} where ${conditions(criteria, 'row')} limit ${MAX_EXACT_TOTAL + 1}
@@ -203,7 +202,7 @@ async function countWalked(run: Run, criteria: Criteria, most: number): Promise<
   return rows[0]?.counted ?? 0
 }
 
-/** The criteria with the prefixes as whole words; undefined where the index is not slow at prefixes. */
+/** The criteria with the prefixes as whole words; undefined if the index contains the prefixes. */
 function wholeWords(criteria: Criteria): Criteria | undefined {
   const { prefixes, words } = criteria
   return areIndexed(prefixes) ? undefined : { ...criteria, words: [...words, prefixes], prefixes: [] }
@@ -217,7 +216,7 @@ async function haveMany(run: Run, criteria: Criteria | undefined): Promise<boole
   return (rows[0]?.counted ?? 0) > MAX_EXACT_TOTAL
 }
 
-/** Whether at least half of the newest torrents that match but for the category are within the categories. */
+/** Whether at least half of the newest matches, ignoring categories, are within the categories. */
 async function areMostlyWithin(run: Run, criteria: Criteria): Promise<boolean> {
   if (criteria.categoryIds === undefined) return false
   const anywhere = { ...criteria, categoryIds: undefined }
@@ -228,7 +227,7 @@ async function areMostlyWithin(run: Run, criteria: Criteria): Promise<boolean> {
   return within > 0 && within >= matching / 2
 }
 
-/** Counts the matches to one beyond the limit, and sorts them when they are not more. */
+/** Counts the matches up to `MAX_EXACT_TOTAL + 1`, and sorts them if there are not more. */
 async function fewMatches(run: Run, all: RawBuilder<unknown>, page: Page): Promise<Result> {
   const rows = await run(sql<{ counted: number; ids: readonly string[] }>`
     with found as materialized (${all}),
@@ -249,13 +248,13 @@ function allSorted(run: Run, criteria: Criteria, page: Page): Promise<readonly s
 
 /** All matches. Without a limit or an order here, the planner uses the GIN index. */
 function matches(criteria: Criteria): RawBuilder<unknown> {
-  // The index holds approved torrents only; the others are few, and read one by one.
+  // The index contains only approved torrents. The others are few, and read row by row.
   const by = criteria.state === 'approved' ? 'index' : 'row'
   return sql`select id, created_at, size from torrents
     where deleted_at is null and state = ${criteria.state} and ${conditions(criteria, by)}`
 }
 
-/** The same, of which the index finds all but the category. */
+/** The same matches, with the category as a filter instead of an index condition. */
 function matchesFiltered(criteria: Criteria): RawBuilder<unknown> {
   return sql`${matches({ ...criteria, categoryIds: undefined })} and ${anyCategory(criteria.categoryIds)}`
 }
@@ -265,9 +264,8 @@ function withStats(page: Page): RawBuilder<unknown> {
 }
 
 /**
- * The first torrents of a sort index, as many as given, with what conditions are about; with their ids and what they are
- * sorted by alone where they are sorted by counts. Of several categories each has an index range of its own, which the
- * planner merges.
+ * The first torrents of a sort index, with the columns that conditions need; if sorted by counts, only with their ids and
+ * counts. Each category has its own index range, which the planner merges.
  */
 function walk({ state, categoryIds }: Criteria, page: Walked, most: number): RawBuilder<unknown> {
   const { sort, order } = page
@@ -287,7 +285,7 @@ function walk({ state, categoryIds }: Criteria, page: Walked, most: number): Raw
   return sql`(${all} ${inOrder({ sort, order, offset: 0, limit: most })}) as walked`
 }
 
-/** The same with what conditions are about, whatever they are sorted by. */
+/** A walk with the columns that conditions need, whatever the order. */
 function walkedTorrents(criteria: Criteria, page: Walked, most: number): RawBuilder<unknown> {
   const walked = walk(criteria, page, most)
   return isCounted(page) ? sql`${walked} join torrents using (id)` : walked

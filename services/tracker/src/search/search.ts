@@ -18,25 +18,25 @@ import type { SearchTurns } from './search-turns.ts'
 import { createSharedRuns } from './shared-runs.ts'
 import { isSimilarWord } from './similar-words.ts'
 
-/** A search of approved torrents. What is undefined is no condition; all others must hold. */
+/** A search for approved torrents. Undefined fields are no condition; all others must match. */
 export type SearchQuery = {
-  /** Free text: its words must be in the name, in any order. Blank text is no text. */
+  /** Free text, whose words must be in the name in any order. Blank text is no condition. */
   readonly text?: string | undefined
-  /** Artists, albums, authors, titles: the words of each must be in the name as well. */
+  /** Artists, albums, authors or titles, whose words must also be in the name. */
   readonly words?: readonly string[] | undefined
-  /** Ids of rows of `categories`, subcategories included. An empty list finds nothing. */
+  /** Ids of categories, including subcategories. An empty list finds nothing. */
   readonly categoryIds?: readonly string[] | undefined
-  /** A torrent needs one of these, not all (Torznab 1.1). An empty object is no condition. */
+  /** A torrent must have one of these (Torznab 1.1). An empty object is no condition. */
   readonly ids?: WantedIds | undefined
   readonly wanted?: WantedEpisode | undefined
   readonly year?: number | undefined
-  /** Whether the torrent itself makes downloads free; users and the site may too. */
+  /** Whether the torrent itself is freeleech. */
   readonly charge?: Charge | undefined
-  /** Bytes, both included. */
+  /** Bytes, inclusive. */
   readonly minSize?: number | undefined
   readonly maxSize?: number | undefined
   readonly createdAfter?: Date | undefined
-  /** From 0; beyond 10,000 there are no items, so that nobody reads the catalogue from its end. */
+  /** From 0. Beyond `MAX_OFFSET` there are no items. */
   readonly offset: number
   /** From 0 to 100. */
   readonly limit: number
@@ -47,71 +47,71 @@ export type WantedIds = {
   readonly imdb?: number | undefined
   readonly tmdb?: number | undefined
   /**
-   * Ids of rows of `categories` in which the TMDB number counts, as TMDB numbers films and series apart; all when
-   * undefined.
+   * Ids of the categories in which the TMDB number counts, because TMDB numbers films and series separately; undefined
+   * for all.
    */
   readonly tmdbCategoryIds?: readonly string[] | undefined
   readonly tvdb?: number | undefined
-  /** Lower-case hex of either info hash. */
+  /** Either info hash in lowercase hex. */
   readonly infoHash?: string | undefined
 }
 
-/** A page of what was found, newest first. */
+/** A page of results, newest first. */
 export type Found = Total & { readonly items: readonly ListedTorrent[] }
 
 export const SORTS = ['created', 'seeders', 'leechers', 'size'] as const
 export type Sort = (typeof SORTS)[number]
 
-/** The query of a list, which members' search is too. */
+/** The query of a list or of a member's search. */
 export type ListQuery = {
   readonly page: number
   readonly limit: number
   readonly sort: Sort
   readonly order: 'asc' | 'desc'
   readonly state: TorrentState
-  /** The slug of a category; its subcategories are included. */
+  /** The slug of a category, which includes its subcategories. */
   readonly category?: string | undefined
-  /** Words of the name in any order; the last one may be the beginning of a word. */
+  /** Words of the name in any order; the last one can be the beginning of a word. */
   readonly search?: string | undefined
 }
 
-/** A page of a list. `suggestions` are there only where a search found nothing: torrents with similar words. */
+/** A page of a list. `suggestions` are torrents with similar words, if a search found nothing. */
 export type Listed = Total & {
   readonly items: readonly ListedTorrent[]
   readonly suggestions?: readonly ListedTorrent[] | undefined
 }
 
-/** Which part of the matches, in which order. */
+/** The order of the matches, and the part of them to return. */
 export type Page = {
   readonly sort: Sort
   readonly order: 'asc' | 'desc'
   readonly offset: number
   readonly limit: number
-  /** All categories that torrents can be in, for an order by counts, which are sorted within each category. */
+  /** All categories, for an order by counts, whose index is sorted within each category. */
   readonly allCategoryIds?: readonly string[] | undefined
 }
 
-/** What finds torrents. All of it sees torrents of one state only, and none that was deleted. */
+/** The store of searches, which never find deleted torrents. */
 export type SearchStore = {
-  /** A page of the torrents that only a state and categories narrow, which costs little. */
+  /** A page of all torrents of a state, optionally within categories, which is cheap. */
   plainPage(criteria: Criteria, page: Page): Promise<FoundIds>
-  /** An approved torrent by either info hash, in lower-case hex. */
+  /** The id of an approved torrent by either info hash, in lowercase hex. */
   byInfoHash(infoHash: string): Promise<string | undefined>
-  /** Runs the statements of a search, which end in so many milliseconds, all of them together. @throws OutOfTime */
+  /** Runs the statements of a search within a total time. @throws OutOfTime */
   within<T>(milliseconds: number, work: (statements: SearchStatements) => Promise<T>): Promise<T>
 }
 
-/** The ids of a page in its order, and the number of all matches, counted to one beyond `MAX_EXACT_TOTAL`. */
+/** The ids of a page, and the number of all matches, counted up to `MAX_EXACT_TOTAL + 1`. */
 type FoundIds = { readonly ids: readonly string[]; readonly counted: number }
 
-/** The statements that a search is made of. */
+/** The statements of a search. */
 export type SearchStatements = {
   page(criteria: Criteria, page: Page): Promise<FoundIds>
-  /** The ids of a few matches, newest first: of many matches not the newest of all, but found at once. */
+  /** The ids of some matches, newest first. Fast, but not the newest of all if there are many. */
   some(criteria: Criteria, limit: number): Promise<readonly string[]>
-  /** The words of names that begin so; undefined where there are too many to ask for. */
+  /** The indexed words with a prefix; undefined if there are too many. */
   wordsWithPrefix(prefix: string): Promise<AnyOf | undefined>
-  /** For each word the most similar ones that names have, itself included if they have it. */
+  /** The most similar indexed words for each word, which may include the word itself. */
   similarWords(words: readonly string[]): Promise<readonly AnyOf[]>
 }
 
@@ -121,8 +121,8 @@ const MAX_SUGGESTIONS = 10
 const NEWEST_FIRST = { sort: 'created', order: 'desc' } as const
 
 /**
- * Finds torrents: the lists and the search of the REST API, and searches of the Torznab API. Those who ask for the same
- * page at the same moment share the search.
+ * Finds torrents for the lists and searches of the REST API and the Torznab API. Concurrent requests for the same page
+ * share a search.
  */
 export function createSearch(deps: {
   store: SearchStore
@@ -139,23 +139,23 @@ export function createSearch(deps: {
 
   return {
     /**
-     * One page, newest first, and how many there are on all pages.
+     * One page, newest first.
      *
      * @param member the id of the user who searches
-     * @throws ApiError RATE_LIMITED or UNAVAILABLE where too many searches are under way, or this one takes too long
+     * @throws ApiError RATE_LIMITED or UNAVAILABLE if too many searches are in progress, or this one takes too long
      */
     async find(query: SearchQuery, member: string): Promise<Found> {
       const criteria = criteriaOf(query)
       if (criteria === undefined) return { items: [], ...totalOf(0) }
       const { offset } = query
       const page = { ...NEWEST_FIRST, offset, limit: offset > MAX_OFFSET ? 0 : query.limit }
-      // What takes turns is shared with searches of the same member only: those of others wait for turns of their own.
+      // Searches that take turns are shared only by the same member, so that each member uses their own turns.
       const isFree = isPlain(criteria)
       const shared = () => finds(JSON.stringify([query, isFree ? '' : member]), () => find(criteria, page, member))
       return isFree ? shared() : turns.admit(member, shared)
     },
 
-    /** An approved torrent by either info hash, in lower-case hex. */
+    /** An approved torrent by either info hash, in lowercase hex. */
     async byInfoHash(infoHash: string): Promise<ListedTorrent | undefined> {
       const id = await store.byInfoHash(infoHash)
       return id === undefined ? undefined : (await torrents.byIds([id]))[0]
@@ -165,7 +165,7 @@ export function createSearch(deps: {
      * One page of the torrents in a state.
      *
      * @param member the id of the user who searches
-     * @throws ApiError BAD_REQUEST when there is no such category; and as `find` does
+     * @throws ApiError BAD_REQUEST if the category does not exist; and as `find` does
      */
     list: (query: ListQuery, member: string): Promise<Listed> => {
       const isFree = isBlank(query.search)
@@ -186,7 +186,7 @@ export function createSearch(deps: {
     const text = query.search ?? ''
     const { words, prefixes } = memberWords(text)
     const tokens = [...words, ...prefixes.slice(-1)]
-    // A search for punctuation alone has no words and matches nothing, rather than everything.
+    // Punctuation alone contains no words, and finds nothing rather than everything.
     if (!isBlank(text) && tokens.length === 0) return { items: [], ...totalOf(0) }
     const all = query.category === undefined ? [] : await deps.categories.all()
     const allCategoryIds = sort === 'created' || sort === 'size' ? [] : await deps.categories.idsWithDeleted()
@@ -210,7 +210,7 @@ function isBlank(text = ''): boolean {
   return text.trim() === ''
 }
 
-/** A beginning of few words is these words, which the index finds sooner. */
+/** Replaces a prefix of few words with these words, which the index finds faster. */
 async function wordCriteria(
   statements: SearchStatements,
   words: readonly AnyOf[],
@@ -224,8 +224,8 @@ async function wordCriteria(
 }
 
 /**
- * Torrents with words like these, newest first, unless listed names have all of these words: then none is a typing
- * error. What is no word, such as `s01e05`, is searched for as it is, and left out when nothing has it.
+ * Torrents with similar words, newest first, unless listed names contain all of these words, which means that none is a
+ * typo. Tokens such as `s01e05` are searched for unchanged, and ignored if nothing matches them.
  */
 async function suggest(
   statements: SearchStatements,
@@ -246,7 +246,7 @@ async function suggest(
   return []
 }
 
-/** Whether each of these words is in a name of that state. The words of deleted names are known too. */
+/** Whether each word is in a listed name. The index of words also contains those of deleted names. */
 async function areListed(
   statements: SearchStatements,
   { state }: Criteria,
@@ -259,7 +259,7 @@ async function areListed(
   return true
 }
 
-/** The category of a slug with its subcategories; undefined for all. @throws ApiError BAD_REQUEST for an unknown slug */
+/** The ids of a category and its subcategories; undefined for all. @throws ApiError BAD_REQUEST for an unknown slug */
 function categoryIdsFor(all: readonly Category[], slug: string | undefined): readonly string[] | undefined {
   if (slug === undefined) return undefined
   const category = findBySlug(all, slug)
@@ -267,7 +267,7 @@ function categoryIdsFor(all: readonly Category[], slug: string | undefined): rea
   return withSubcategories(all, category).map(({ id }) => id)
 }
 
-/** The criteria of a query; undefined when no torrent can meet them. */
+/** The criteria of a query; undefined if no torrent can match. */
 function criteriaOf(query: SearchQuery): Criteria | undefined {
   const { ids = {}, wanted, year, charge, minSize, maxSize, createdAfter, categoryIds } = query
   if (categoryIds?.length === 0) return undefined

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { createSharedRuns } from './shared-runs.ts'
 
-/** Work that ends when it is told to. */
+/** Work that ends on request. */
 function controlledRuns() {
   const runs: { end: (result: string) => void; fail: (error: Error) => void }[] = []
   const run = (): Promise<string> => new Promise((end, fail) => void runs.push({ end, fail }))
@@ -11,7 +11,7 @@ function controlledRuns() {
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 describe('shared runs', () => {
-  test('those who ask while a run is under way share the next one', async () => {
+  test('calls during a run share the next one', async () => {
     const { runs, run } = controlledRuns()
     const shared = createSharedRuns<string>()
     const first = shared('key', run)
@@ -25,7 +25,7 @@ describe('shared runs', () => {
     expect(await Promise.all([first, second, third])).toEqual(['old', 'new', 'new'])
   })
 
-  test('who asks during the second run waits for a third', async () => {
+  test('a call during the second run waits for a third', async () => {
     const { runs, run } = controlledRuns()
     const shared = createSharedRuns<string>()
     const first = shared('key', run)
@@ -40,7 +40,7 @@ describe('shared runs', () => {
     expect(await Promise.all([first, second, third])).toEqual(['first', 'second', 'third'])
   })
 
-  test('other keys do not wait', () => {
+  test('keys do not wait for each other', () => {
     const { runs, run } = controlledRuns()
     const shared = createSharedRuns<string>()
     void shared('one', run)
@@ -48,7 +48,7 @@ describe('shared runs', () => {
     expect(runs).toHaveLength(2)
   })
 
-  test('a run that ended is not shared', async () => {
+  test('a finished run is not shared', async () => {
     const { runs, run } = controlledRuns()
     const shared = createSharedRuns<string>()
     const first = shared('key', run)
@@ -59,7 +59,7 @@ describe('shared runs', () => {
     expect(runs).toHaveLength(2)
   })
 
-  test('a failure is that of its own run alone', async () => {
+  test('a failure does not affect the next run', async () => {
     const { runs, run } = controlledRuns()
     const shared = createSharedRuns<string>()
     const first = shared('key', run)

@@ -1,14 +1,14 @@
-/** Runs work under a key, at most once at a time. */
+/** Runs work for a key, one run at a time. */
 export type SharedRuns<Result> = (key: string, run: () => Promise<Result>) => Promise<Result>
 
 type Run<Result> = { readonly ended: Promise<void>; next: Promise<Result> | undefined }
 
 /**
- * Shares a run among callers that ask for the same at the same moment, as the tools of many users do at full hours. A call
- * during a run of its key waits for the next run, which is shared by all calls of that time. So a run always begins after
- * the call, and its result has everything that was stored before.
+ * Shares runs among concurrent callers with the same key, since the tools of many users search on the hour. A call during
+ * a run of its key waits for the next run, which all calls of that time share. So a run always starts after the call, and
+ * its result includes everything stored before.
  *
- * @returns a function that fails as the run does
+ * @returns a function that fails if the run fails
  */
 export function createSharedRuns<Result>(): SharedRuns<Result> {
   const underWay = new Map<string, Run<Result>>()

@@ -1,7 +1,7 @@
-/** The words among which similar ones are looked for; numbers and short words are similar to too many others. */
+/** Words that can have similar ones; numbers and short words resemble too many others. */
 const SIMILAR = /^[^0-9]{4,40}$/u
 
-/** The same as the condition of the index of `search_words`, which Postgres uses only for this very text. */
+/** The condition of the partial index of `search_words`, which Postgres uses only if the text is identical. */
 export const SIMILAR_WORDS = `'${SIMILAR.source}'`
 
 export function isSimilarWord(token: string): boolean {

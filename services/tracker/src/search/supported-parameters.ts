@@ -1,6 +1,6 @@
 import type { Supported } from '@vault-and-tracker/torznab-xml'
 
-/** The parameters that each function supports: `t=caps` lists them, and the parser of queries uses the same list. */
+/** The parameters that each Torznab function supports, for `t=caps` and the query parser. */
 export const SUPPORTED_PARAMETERS: Supported = {
   search: ['q', 'tag'],
   tvsearch: ['q', 'season', 'ep', 'imdbid', 'tvdbid', 'tmdbid', 'tag'],

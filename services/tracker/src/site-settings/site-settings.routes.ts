@@ -8,7 +8,7 @@ const settings = z.object({ downloadPercent: z.int(), uploadPercent: z.int() }).
 const endpoint = endpoints<{ siteConfiguration: SiteConfiguration }>()
 const admin = { tag: 'site', access: 'admin', limit: 'write' } as const
 
-/** What administrators set for the whole site. */
+/** Site-wide settings. */
 export const siteSettingsEndpoints = [
   endpoint({
     ...admin,
@@ -16,7 +16,7 @@ export const siteSettingsEndpoints = [
     limit: 'read',
     path: '/api/admin/site',
     operationId: 'getSiteSettings',
-    summary: 'The settings of the whole site',
+    summary: 'Get the site-wide rates',
     answer: settings,
     handle: (_input, { siteConfiguration }) => siteConfiguration.read(),
   }),
@@ -25,7 +25,7 @@ export const siteSettingsEndpoints = [
     method: 'PATCH',
     path: '/api/admin/site',
     operationId: 'updateSiteSettings',
-    summary: 'Set how much of downloads is charged and of uploads credited, everywhere; 0 and 100 is freeleech',
+    summary: 'Set the site-wide rates; a `downloadPercent` of 0 is freeleech',
     body: z.object({ downloadPercent, uploadPercent }).partial(),
     answer: settings,
     handle: ({ body, caller }, { siteConfiguration }) => siteConfiguration.change(body, caller.session.account.id),

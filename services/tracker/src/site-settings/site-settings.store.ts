@@ -4,7 +4,7 @@ import { recordAdminAction } from '../admin-log/admin-log-entries.store.ts'
 import type { Db, SiteSettingsTable } from '../db/schema.ts'
 import type { SiteSettings, SiteSettingsStore } from './site-settings.ts'
 
-/** The site's settings in Postgres: one row, which the first migration inserts. */
+/** Site settings in Postgres: a single row, inserted by the first migration. */
 export function createSiteSettingsStore(db: Db): SiteSettingsStore {
   return {
     read: async () => toSettings(await db.selectFrom('site_settings').selectAll().executeTakeFirstOrThrow()),

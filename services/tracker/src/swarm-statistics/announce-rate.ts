@@ -1,14 +1,12 @@
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 
-/** Announces that were carried out, and those that were refused. */
+/** Counts of successful and refused announces. */
 export type AnnounceTally = { readonly announces: number; readonly refused: number }
 
-/**
- * Where the processes add up what they counted, by spans of ten seconds. All methods throw what `isUnavailable` recognises.
- */
+/** The shared counts by spans of ten seconds. All methods throw an error that `isUnavailable` recognises. */
 export type AnnounceTallies = {
   add(span: number, tally: AnnounceTally): Promise<void>
-  /** The sum of all processes over spans. */
+  /** The sum over spans and all processes. */
   sum(first: number, count: number): Promise<AnnounceTally>
 }
 
@@ -19,8 +17,8 @@ const SPANS_A_MINUTE = MINUTE_MS / SPAN_MS
 export type AnnounceRate = ReturnType<typeof createAnnounceRate>
 
 /**
- * How many announces the tracker answers, all processes together. An announce adds one to a number of its process; the
- * process passes that on every few seconds.
+ * The announce rate of all processes. Each process counts its own announces, and adds them to the shared counts every few
+ * seconds.
  */
 export function createAnnounceRate({ tallies, clock }: { tallies: AnnounceTallies; clock: Clock }) {
   let announces = 0
@@ -34,7 +32,7 @@ export function createAnnounceRate({ tallies, clock }: { tallies: AnnounceTallie
       refused += 1
     },
 
-    /** Passes on what was counted; nothing where nothing was. What could not be passed on waits for the next time. */
+    /** Adds the counted announces to the shared counts. If that fails, they wait for the next flush. */
     async flush(): Promise<void> {
       const tally = { announces, refused }
       if (announces + refused === 0) return
@@ -49,7 +47,7 @@ export function createAnnounceRate({ tallies, clock }: { tallies: AnnounceTallie
       }
     },
 
-    /** The average a second of the last minute, but for the span that is not over. */
+    /** The average per second over the last minute, without the current span. */
     async perSecond(): Promise<AnnounceTally> {
       const { announces, refused } = await tallies.sum(
         Math.floor(clock.now() / SPAN_MS) - SPANS_A_MINUTE,
@@ -58,7 +56,7 @@ export function createAnnounceRate({ tallies, clock }: { tallies: AnnounceTallie
       return { announces: perSecondOf(announces), refused: perSecondOf(refused) }
     },
 
-    /** All of a minute. It is complete ten seconds after its end. @param start milliseconds, a whole minute */
+    /** The counts of a minute, complete ten seconds after its end. @param start milliseconds, a whole minute */
     inMinute: (start: number): Promise<AnnounceTally> => tallies.sum(Math.floor(start / SPAN_MS), SPANS_A_MINUTE),
   }
 }

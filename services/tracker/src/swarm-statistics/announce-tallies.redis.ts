@@ -1,12 +1,12 @@
 import type { Redis } from 'ioredis'
 import type { AnnounceTallies } from './announce-rate.ts'
 
-/** Long enough for a sample of a minute that was written late. */
+/** Long enough for a late sample of a minute. */
 const KEEP_SECONDS = 600
 
 const keyOf = (span: number): string => `announces:${String(span)}`
 
-/** Tallies in Redis, a hash for each span. */
+/** Counts in Redis, one hash per span. */
 export function createAnnounceTallies(redis: Redis): AnnounceTallies {
   return {
     add: async (span, { announces, refused }) => {

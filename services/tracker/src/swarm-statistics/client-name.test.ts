@@ -11,7 +11,7 @@ test.each([
   ['-ZZ1234-abcdefghijkl', '-ZZ1234-'],
   ['M7-9-2--abcdefghijkl', 'M7-9-2--'],
   ['\u0001\u0002\u0003-------------ab', 'unknown'],
-])('the peer id %j is of %s', (text, name) => {
+])('the peer id %j is from %s', (text, name) => {
   const peerId = parsePeerId(Buffer.from(text.padEnd(20, 'x').slice(0, 20), 'latin1').toString('hex'))
   expect(peerId === undefined ? undefined : clientName(peerId)).toBe(name)
 })

@@ -1,6 +1,6 @@
 import type { PeerId } from '@vault-and-tracker/bencode-tracker'
 
-/** The two letters of Azureus-style peer ids (BEP 20), of the clients that are in use. */
+/** Clients in use by the two letters of their Azureus-style peer ids (BEP 20). */
 const CLIENTS: Readonly<Record<string, string>> = {
   A2: 'aria2',
   AZ: 'Vuze',
@@ -24,8 +24,8 @@ const CLIENTS: Readonly<Record<string, string>> = {
 }
 
 /**
- * What people call a client that names itself in its peer id (BEP 20): `qBittorrent 5.0.1`. Of one that is not known, the
- * printable characters that it begins with.
+ * The name and version of a client from its peer id (BEP 20), such as `qBittorrent 5.0.1`. For unknown clients, the first
+ * printable characters.
  */
 export function clientName(peerId: PeerId): string {
   const text = Buffer.from(peerId, 'hex').toString('latin1')
@@ -35,7 +35,7 @@ export function clientName(peerId: PeerId): string {
   return /^[\x21-\x7e]{1,8}/.exec(text)?.[0] ?? 'unknown'
 }
 
-/** Four characters, a number each: a letter is ten or more. The last is left out where it is zero. */
+/** Four base-36 digits, one per number. A final zero is left out. */
 function versionOf(characters: string): string {
   const numbers = Array.from(characters, (character) => Number.parseInt(character, 36)).filter((n) => !Number.isNaN(n))
   if (numbers.length === 4 && numbers[3] === 0) numbers.pop()

@@ -4,7 +4,7 @@ import { endpoints } from '../surface.ts'
 import { BUSY_SORTS, SWARM_RANGES, type SwarmStatistics } from './swarm-statistics.ts'
 import type { TorrentPeer, TorrentPeers } from './torrent-peers.ts'
 
-const perSecond = z.number().meta({ description: 'a second, over the last minute, of all processes' })
+const perSecond = z.number().meta({ description: 'per second over the last minute, in all processes' })
 const totals = z
   .object({
     swarms: z.int().meta({ description: 'torrents with a peer' }),
@@ -15,7 +15,7 @@ const totals = z
   })
   .meta({ id: 'SwarmTotals' })
 
-const average = z.number().nullable().meta({ description: 'null where no sample was taken' })
+const average = z.number().nullable().meta({ description: 'null if no sample was taken' })
 const history = z
   .object({
     stepSeconds: z.int(),
@@ -38,7 +38,7 @@ const busyTorrent = z
     size: z.int(),
     seeders: z.int(),
     leechers: z.int(),
-    lastSeen: time.nullable().meta({ description: 'the last announce that was accounted' }),
+    lastSeen: time.nullable().meta({ description: 'last accounted announce' }),
   })
   .meta({ id: 'BusyTorrent' })
 
@@ -47,10 +47,10 @@ const peer = z
     user: namedUser.nullable().meta({ description: 'null for a few seconds after the first announce' }),
     client: z.string(),
     state: z.enum(['seeder', 'leecher', 'paused']),
-    addresses: z.array(z.string()).nullable().meta({ description: 'with the port; null for moderators' }),
-    uploaded: z.int().meta({ description: 'bytes, as the client counts them' }),
+    addresses: z.array(z.string()).nullable().meta({ description: 'with ports; null for moderators' }),
+    uploaded: z.int().meta({ description: 'bytes, as reported by the client' }),
     downloaded: z.int(),
-    left: z.int().nullable().meta({ description: 'bytes; of the client that announced last' }),
+    left: z.int().nullable().meta({ description: "bytes; of the user's client that announced last" }),
     lastAnnounce: time,
   })
   .meta({ id: 'Peer' })
@@ -58,13 +58,13 @@ const peer = z
 const endpoint = endpoints<{ swarmStatistics: SwarmStatistics; torrentPeers: TorrentPeers }>()
 const staff = { tag: 'swarms', access: 'moderator', limit: 'read', method: 'GET' } as const
 
-/** The swarms, for staff. */
+/** Swarm statistics for staff. */
 export const swarmStatisticsEndpoints = [
   endpoint({
     ...staff,
     path: '/api/admin/swarms',
     operationId: 'getSwarmTotals',
-    summary: 'All swarms together, now',
+    summary: 'Get the current totals of all swarms',
     answer: totals,
     handle: (_input, { swarmStatistics }) => swarmStatistics.now(),
   }),
@@ -72,7 +72,7 @@ export const swarmStatisticsEndpoints = [
     ...staff,
     path: '/api/admin/swarms/history',
     operationId: 'getSwarmHistory',
-    summary: 'Seeders, leechers and announces a second over time, as averages of steps',
+    summary: 'Get seeders, leechers and announces per second over time, averaged by step',
     query: z.object({ range: z.enum(SWARM_RANGES, `must be one of ${SWARM_RANGES.join(', ')}`).default('24h') }),
     answer: history,
     handle: async ({ query }, { swarmStatistics }) => {
@@ -84,7 +84,7 @@ export const swarmStatisticsEndpoints = [
     ...staff,
     path: '/api/admin/swarms/busiest',
     operationId: 'listBusiestTorrents',
-    summary: 'The torrents with the most peers',
+    summary: 'List the torrents with the most peers',
     query: z.object({
       sort: z.enum(BUSY_SORTS, `must be one of ${BUSY_SORTS.join(', ')}`).default('peers'),
       limit: itemLimit,
@@ -101,7 +101,7 @@ export const swarmStatisticsEndpoints = [
     ...staff,
     path: '/api/admin/swarms/:id/peers',
     operationId: 'listTorrentPeers',
-    summary: 'The peers of a torrent, seeders first; addresses for administrators only',
+    summary: 'List the peers of a torrent, seeders first; addresses for administrators only',
     params: idParams,
     query: torrentPageQuery,
     answer: z.object({
@@ -111,7 +111,7 @@ export const swarmStatisticsEndpoints = [
       items: z.array(peer),
       page: z.int(),
       limit: z.int(),
-      total: z.int().meta({ description: 'on all pages, among them a few that expired meanwhile' }),
+      total: z.int().meta({ description: 'on all pages; may include a few expired peers' }),
     }),
     errors: ['NOT_FOUND'],
     handle: async ({ params, query: { page, limit }, caller }, { torrentPeers }) => {

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../db/schema.ts'
 import type { BusySort, BusyTorrent, SampleSums, SwarmStatisticsStore, SwarmTotals } from './swarm-statistics.ts'
 
-/** The few that are kept as deleted have counts that are not corrected any more. */
+/** Excludes deleted torrents, whose counts are no longer corrected. */
 const HAS_PEERS = sql`(seeders > 0 or leechers > 0)
   and torrent_id not in (select id from torrents where deleted_at is not null)`
 
@@ -12,7 +12,7 @@ const ORDERS: Readonly<Record<BusySort, RawBuilder<unknown>>> = {
   leechers: sql`leechers desc, torrent_id desc`,
 }
 
-/** Samples in Postgres, and the counts that the accounting writes there for the swarms of all processes. */
+/** Samples in Postgres, and the swarm counts that the accounting writes there. */
 export function createSwarmStatisticsStore(db: Db): SwarmStatisticsStore {
   return {
     totals: async () => {
@@ -24,7 +24,7 @@ export function createSwarmStatisticsStore(db: Db): SwarmStatisticsStore {
     },
 
     busiest: async (sort, limit) => {
-      // Chosen first: names are read of the chosen alone.
+      // Chosen first, so that names are read only for these.
       const { rows } = await sql<BusyTorrent>`
           with busiest as (
             select torrent_id, seeders, leechers, last_seen_at from torrent_stats

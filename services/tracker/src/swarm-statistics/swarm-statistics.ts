@@ -1,7 +1,7 @@
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import type { AnnounceRate, AnnounceTally } from './announce-rate.ts'
 
-/** All swarms together. */
+/** Totals of all swarms. */
 export type SwarmTotals = {
   /** Torrents with a peer. */
   readonly swarms: number
@@ -9,11 +9,11 @@ export type SwarmTotals = {
   readonly leechers: number
 }
 
-/** What was seen in one minute. */
+/** A sample of one minute. */
 export type Sample = SwarmTotals & AnnounceTally & { readonly start: Date }
 
 export type SampleSpan = 'minute' | 'hour' | 'day'
-/** Samples added up; averages are sums divided by `samples`. */
+/** Sums of samples; averages are sums divided by `samples`. */
 export type SampleSums = Sample & { readonly samples: number }
 
 /** A torrent with peers. */
@@ -29,15 +29,15 @@ export type BusyTorrent = {
 export const BUSY_SORTS = ['peers', 'seeders', 'leechers'] as const
 export type BusySort = (typeof BUSY_SORTS)[number]
 
-/** Where samples are kept, and where the counts of all swarms are. All methods throw what `isUnavailable` recognises. */
+/** The store of samples and swarm counts. All methods throw an error that `isUnavailable` recognises. */
 export type SwarmStatisticsStore = {
-  /** The counts of all torrents that are not deleted, as the accounting wrote them last. */
+  /** The totals without deleted torrents, as last written by the accounting. */
   totals(): Promise<SwarmTotals>
-  /** Torrents with peers, those with most of them first. */
+  /** Torrents with the most peers first. */
   busiest(sort: BusySort, limit: number): Promise<readonly BusyTorrent[]>
-  /** Writes a minute and adds it to its hour and day. A minute that was written before is skipped. */
+  /** Writes a minute and adds it to its hour and day. Skips a minute that was written before. */
   write(sample: Sample): Promise<void>
-  /** Sums by steps of so many seconds, ascending; steps without a sample are left out. */
+  /** Sums by step, ascending, without empty steps. */
   series(span: SampleSpan, from: Date, stepSeconds: number): Promise<readonly SampleSums[]>
   prune(before: { readonly minute: Date; readonly hour: Date }): Promise<void>
 }
@@ -46,7 +46,7 @@ const MINUTE_S = 60
 const HOUR_S = 3_600
 const DAY_S = 86_400
 
-/** What a range is drawn from, in how many steps of how many seconds. */
+/** The samples and steps of each range. */
 const RANGE_STEPS = {
   '3h': { span: 'minute', stepSeconds: MINUTE_S, steps: 180 },
   '24h': { span: 'minute', stepSeconds: 5 * MINUTE_S, steps: 288 },
@@ -57,12 +57,12 @@ const RANGE_STEPS = {
 export const SWARM_RANGES = ['3h', '24h', '7d', '30d', '1y'] as const
 export type SwarmRange = (typeof SWARM_RANGES)[number]
 
-/** Averages of a step; null where the tracker took no sample. */
+/** Averages of a step; null if no sample was taken. */
 export type HistoryStep = {
   readonly start: Date
   readonly seeders: number | null
   readonly leechers: number | null
-  /** Announces a second. */
+  /** Per second. */
   readonly announces: number | null
   readonly refused: number | null
 }
@@ -72,16 +72,16 @@ export type SwarmStatistics = ReturnType<typeof createSwarmStatistics>
 
 const KEEP_MINUTES_MS = 2 * DAY_S * 1_000
 const KEEP_HOURS_MS = 90 * DAY_S * 1_000
-/** How long after its end a minute is sampled: by then every process has passed on its announces. */
+/** A minute is sampled this long after its end, when every process has flushed its announces. */
 const SETTLE_MS = 15_000
 
-/** What all swarms do, now and over time. */
+/** Statistics of all swarms, current and over time. */
 export function createSwarmStatistics(deps: { store: SwarmStatisticsStore; rate: AnnounceRate; clock: Clock }) {
   const { store, rate, clock } = deps
   let lastSampled = 0
 
   return {
-    /** The counts of this moment, and the announces a second of the last minute. */
+    /** Current counts, and announces per second over the last minute. */
     async now() {
       const [totals, perSecond] = await Promise.all([store.totals(), rate.perSecond()])
       return { ...totals, ...perSecond }
@@ -89,7 +89,7 @@ export function createSwarmStatistics(deps: { store: SwarmStatisticsStore; rate:
 
     busiest: (sort: BusySort, limit: number): Promise<readonly BusyTorrent[]> => store.busiest(sort, limit),
 
-    /** One item for each step up to now, also for those without a sample. */
+    /** One item per step up to now, including steps without a sample. */
     async history(range: SwarmRange): Promise<History> {
       const { span, stepSeconds, steps } = RANGE_STEPS[range]
       const stepMs = stepSeconds * 1_000
@@ -106,7 +106,7 @@ export function createSwarmStatistics(deps: { store: SwarmStatisticsStore; rate:
       }
     },
 
-    /** Writes the last minute that is complete. */
+    /** Writes the last complete minute. */
     async sample(): Promise<void> {
       const start = Math.floor((clock.now() - SETTLE_MS) / 60_000) * 60_000 - 60_000
       if (start <= lastSampled) return
@@ -115,7 +115,7 @@ export function createSwarmStatistics(deps: { store: SwarmStatisticsStore; rate:
       lastSampled = start
     },
 
-    /** Deletes minutes and hours that are older than they are kept. */
+    /** Deletes old minutes and hours. */
     prune: () =>
       store.prune({ minute: new Date(clock.now() - KEEP_MINUTES_MS), hour: new Date(clock.now() - KEEP_HOURS_MS) }),
   }

@@ -19,7 +19,7 @@ export function createTorrentPeersStore(db: Db): TorrentPeersStore {
 
     users: async (torrentId, owners) => {
       if (owners.length === 0) return new Map<string, PeerUser>()
-      // The owner of a user's peers is the second half of the user's id.
+      // The owner of peers is the second half of the user's id.
       const { rows } = await sql<PeerUser & { owner: Buffer }>`
           select substring(uuid_send(users.id) from 9) as owner, users.id, username, bytes_left as left
           from user_torrents join users on users.id = user_id

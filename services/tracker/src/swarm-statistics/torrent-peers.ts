@@ -4,7 +4,7 @@ import type { Endpoint, ListedPeer, PeerList } from '../swarm/peer-list.ts'
 import type { SwarmCounts, SwarmName } from '../swarm/swarm.ts'
 import { clientName } from './client-name.ts'
 
-/** A torrent whose peers are looked at. */
+/** The torrent whose peers are listed. */
 export type WatchedTorrent = {
   readonly id: string
   readonly name: string
@@ -13,27 +13,27 @@ export type WatchedTorrent = {
   readonly completed: number
 }
 
-/** Whose a peer is, and what the accounting wrote last of that user and torrent. */
+/** The user of a peer, with the last accounting of that user and torrent. */
 export type PeerUser = {
   readonly id: string
   readonly username: string
-  /** Bytes; of the client that announced last, where the user has several. */
+  /** Bytes; of the client that announced last, if the user has several. */
   readonly left: number | null
 }
 
-/** Where torrents and users are. All methods throw what `isUnavailable` recognises when Postgres is unavailable. */
+/** Torrents and users. All methods throw an error that `isUnavailable` recognises if Postgres is unavailable. */
 export type TorrentPeersStore = {
   torrent(id: string): Promise<WatchedTorrent | undefined>
-  /** The users of a torrent by their owner of peers, in hex. One who began a few seconds ago is not there yet. */
+  /** The users of a torrent by peer owner, in hex. Users who started a few seconds ago are missing. */
   users(torrentId: string, owners: readonly Buffer[]): Promise<ReadonlyMap<string, PeerUser>>
 }
 
-/** A peer as staff see it. */
+/** A peer as visible to staff. */
 export type TorrentPeer = {
   readonly user: { readonly id: string; readonly username: string } | null
   readonly client: string
   readonly state: ListedPeer['state']
-  /** `address:port`; null for those who may not see addresses. */
+  /** `address:port`; null for viewers who may not see addresses. */
   readonly addresses: readonly string[] | null
   readonly uploaded: number
   readonly downloaded: number
@@ -52,9 +52,9 @@ export function createTorrentPeers(deps: {
   const { store, peers } = deps
   return {
     /**
-     * A page of the peers: seeders first.
+     * A page of the peers, seeders first.
      *
-     * @throws ApiError NOT_FOUND; what `isUnavailable` recognises when Postgres or Redis is unavailable
+     * @throws ApiError NOT_FOUND; an error that `isUnavailable` recognises if Postgres or Redis is unavailable
      */
     async list(torrentId: string, page: { page: number; limit: number; withAddresses: boolean }) {
       const torrent = await store.torrent(torrentId)

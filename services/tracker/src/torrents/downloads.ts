@@ -1,18 +1,18 @@
 import { createTurns } from '@vault-and-tracker/service-kit/core/concurrency'
 import { type TorrentContent, writeTorrentFile } from './torrent-file.ts'
 
-/** A file of 10 MiB keeps the event loop for some 50 ms, so many that come at once would keep it for seconds. */
+/** A file of 10 MiB blocks the event loop for about 50 ms, so many at once would block it for seconds. */
 const AT_ONCE = 2
 
-/** What every file that is downloaded says. */
+/** Settings that go into every downloaded file. */
 export type DownloadSettings = {
   readonly publicUrl: string
   readonly announceUrl: (passkey: string) => string
-  /** Where browsers announce; undefined where they cannot. */
+  /** The announce URL of browsers; undefined if WebSockets are disabled. */
   readonly socketUrl: ((passkey: string) => string) | undefined
 }
 
-/** Makes the .torrent file of a torrent with a passkey in it; undefined where the torrent is gone. */
+/** Builds the .torrent file of a torrent with a passkey in it; undefined if the torrent was deleted. */
 export type MakeFile = (
   torrent: { readonly id: string; readonly createdAt: Date },
   passkey: string,
@@ -20,7 +20,7 @@ export type MakeFile = (
 
 type Source = Pick<TorrentContent, 'info' | 'pieceLayers'>
 
-/** Creates the function; it makes few files at once, and others have their turn in between. */
+/** Creates the function, which builds two files at a time so that other requests run in between. */
 export function createMakeFile(
   store: { readonly source: (id: string) => Promise<Source | undefined> },
   { publicUrl, announceUrl, socketUrl }: DownloadSettings,

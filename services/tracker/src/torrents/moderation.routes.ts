@@ -9,7 +9,7 @@ import type { Torrents } from './torrents.ts'
 const endpoint = endpoints<{ torrents: Torrents; search: Search }>()
 const moderator = { tag: 'moderation', access: 'moderator', limit: 'write' } as const
 
-/** What moderators do with uploaded torrents. */
+/** Moderation of uploaded torrents. */
 export const moderationEndpoints = [
   endpoint({
     ...moderator,
@@ -17,7 +17,7 @@ export const moderationEndpoints = [
     limit: 'read',
     path: '/api/admin/torrents',
     operationId: 'listTorrentsToModerate',
-    summary: 'Torrents of a state, the oldest first',
+    summary: 'List the torrents in a state, oldest first',
     query: pageQuery.safeExtend({
       state: z.enum(TORRENT_STATES, `must be one of ${TORRENT_STATES.join(', ')}`).default('pending'),
     }),
@@ -45,7 +45,7 @@ export const moderationEndpoints = [
     method: 'POST',
     path: '/api/admin/torrents/:id/reject',
     operationId: 'rejectTorrent',
-    summary: 'Reject a torrent; its uploader sees the reason',
+    summary: 'Reject a torrent; its uploader can see the reason',
     params: idParams,
     body: z.object({
       reason: text({ min: 1, max: 500 }),

@@ -7,10 +7,10 @@ import { releaseRow } from './torrent-rows.store.ts'
 
 type Outdated = { readonly id: string; readonly name: string }
 
-/** The class of SQLSTATE that means that a value is the reason. */
+/** The SQLSTATE class of errors caused by a value. */
 const DATA_EXCEPTION = '22'
 
-/** Names in Postgres that an older version has read. */
+/** Torrents in Postgres that an older parser version has indexed. */
 export function createRereadStore(db: Db): RereadStore {
   return {
     reread: ({ version, limit, read }) =>
@@ -30,7 +30,7 @@ export function createRereadStore(db: Db): RereadStore {
             names.map(({ id, name }) => rowOf(id, read(name), version)),
           )
         const unreadable: { id: string; error: unknown }[] = []
-        // One statement for all; where that fails, one for each, to find which of them it is.
+        // One statement for the batch. If it fails, one statement per name finds the culprit.
         if (outdated.length > 0 && (await failureOf(trx, () => update(outdated))) !== undefined)
           for (const name of outdated) {
             const failure = await failureOf(trx, () => update([name]))
@@ -43,7 +43,7 @@ export function createRereadStore(db: Db): RereadStore {
   }
 }
 
-/** What a torrent has that was read of its name, as a row. */
+/** The columns derived from a name. */
 function rowOf(id: string, { release, tokens }: NameFields, version: number) {
   return { id, tokens, ...releaseRow(release), reader_version: version }
 }
@@ -71,9 +71,9 @@ async function updateRows(trx: Db, rows: readonly ReturnType<typeof rowOf>[]): P
 }
 
 /**
- * Runs changes within a transaction that goes on without them when the data is the reason that they fail.
+ * Runs changes in a savepoint, so that the transaction continues without them if a value makes them fail.
  *
- * @returns the error, if there was one
+ * @returns the error, if a value caused it
  * @throws every other error of Postgres
  */
 async function failureOf(trx: Db, change: () => Promise<void>): Promise<{ readonly error: unknown } | undefined> {

@@ -2,21 +2,21 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { parseReleaseName } from '../releases/release-name.ts'
 import { type NameFields, nameFieldsOf } from '../releases/search-words.ts'
 
-/** Incremented when the reading of names changes, so that all stored names are read again. */
+/** Increment it if the parsing of names changes, so that all stored names are indexed again. */
 export const READER_VERSION = 2
 
 /** Fifty names block the event loop for about 20 ms. */
 const BATCH_SIZE = 50
-/** Bounds one run, so that a service that stops does not wait for it. */
+/** Bounds one run, so that the service can stop without waiting for it. */
 const MAX_PER_RUN = 1_000
 
-/** The store of names that an older version has read. */
+/** The store of names that an older version has indexed. */
 export type RereadStore = {
   /**
-   * Reads names again, in one transaction. Names that another process is reading are skipped. Of a name that cannot be
-   * read or stored, what the older version has read stays, and the others are read all the same.
+   * Indexes names again in one transaction. Skips names that another process is indexing. A name that cannot be read
+   * or stored keeps its old index, and does not affect the others.
    *
-   * @returns how many there were, and the errors of those that could not be read
+   * @returns the number of names found, and the errors of those that could not be indexed
    */
   reread(options: {
     version: number
@@ -26,12 +26,12 @@ export type RereadStore = {
 }
 
 /**
- * Creates the background task that reads stored names again after an upgrade. Until then, lists and searches use what
- * the older version has read.
+ * Creates the background task that indexes stored names again after an upgrade. Until then, lists and searches use the
+ * old index.
  */
 export function createReread(deps: {
   store: RereadStore
-  /** Gets every name that could not be read; it is not tried again by this version. */
+  /** Receives every name that could not be indexed. This version does not try it again. */
   onUnreadable?: (error: unknown, torrentId: string) => void
 }): () => Promise<void> {
   const read = (name: string): NameFields => nameFieldsOf(name, parseReleaseName(name))

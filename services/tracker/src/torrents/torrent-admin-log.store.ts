@@ -4,7 +4,7 @@ import { recordAdminAction } from '../admin-log/admin-log-entries.store.ts'
 import type { Schema } from '../db/schema.ts'
 import type { Torrent } from './torrents.ts'
 
-/** Records what was changed of a torrent. One that waits again was changed by its uploader, and not judged. */
+/** Records a change of a torrent. A torrent that becomes pending again was edited by its uploader, not moderated. */
 export async function recordChange(
   trx: Transaction<Schema>,
   by: ActedBy,
@@ -20,7 +20,7 @@ export async function recordChange(
   await recordAdminAction(trx, { ...by, action, target: targetOf(after), ...changed })
 }
 
-/** Records that a member of the staff deleted a torrent. */
+/** Records that staff deleted a torrent. */
 export async function recordRemoval(
   trx: Transaction<Schema>,
   by: ActedBy,

@@ -3,7 +3,7 @@ import { errorCode } from '@vault-and-tracker/service-kit/core/errors'
 import { apiError } from '../errors.ts'
 import { type ReadTorrent, type ReadTorrentFile, refusedTorrent, type TorrentContent } from './torrent-file.ts'
 
-/** What the thread gets of a file. */
+/** A message to the thread. */
 export type TorrentJob = { readonly bytes: Uint8Array; readonly source: string }
 
 /** The heap of the thread. The costliest file takes a third of it. */
@@ -11,7 +11,7 @@ const MAX_HEAP_MB = 512
 /** The costliest file takes a second on an idle machine. */
 const TIMEOUT_MS = 30_000
 
-/** The same file, as a source and as what was compiled from it. */
+/** The thread's entry point, as a source file or compiled. */
 const MAIN = new URL(import.meta.url.replace(/torrent-file(\.thread\.[jt]s)$/, 'torrent-file-main$1'))
 
 /** Reads .torrent files in a thread. */
@@ -23,15 +23,15 @@ type Waiting = TorrentJob & {
 }
 
 /**
- * Creates the reader. Its thread starts with the first file, and again after one that took too long or too much memory;
- * it reads one file at a time, those of several owners in turns. Who waits is bounded by the slots of uploads.
+ * Creates the reader. Its thread starts with the first file, and is replaced after a file that took too long or too much
+ * memory. It reads one file at a time; owners take turns. The upload slots bound the queue.
  *
- * @param options `nodeArguments` are those of Node for the thread, this process's own where they are left out
+ * @param options `nodeArguments` are Node's arguments for the thread; those of this process by default
  */
 export function createTorrentFileReader(
   options: { nodeArguments?: readonly string[]; timeoutMs?: number; heapMb?: number } = {},
 ): TorrentFileReader {
-  /** By owner; whose turn is next comes first. */
+  /** Jobs by owner, in the order of their turns. */
   const waiting = new Map<string, Waiting[]>()
   let thread: Worker | undefined
   let current: Waiting | undefined
@@ -57,7 +57,7 @@ export function createTorrentFileReader(
     return worker
   }
 
-  /** Ends a thread, and the job that it has; the next job gets another thread. */
+  /** Terminates a thread and fails its job. The next job gets a new thread. */
   function giveUp(worker: Worker, error: Error): void {
     if (worker !== thread) return
     thread = undefined
@@ -105,7 +105,7 @@ export function createTorrentFileReader(
   }
 }
 
-/** Takes the first job of the owner whose turn it is; with others left, the owner comes last then. */
+/** Takes the first job of the next owner, and moves the owner to the end of the queue. */
 function takeTurn(waiting: Map<string, Waiting[]>): Waiting | undefined {
   const [turn] = waiting
   if (turn === undefined) return undefined

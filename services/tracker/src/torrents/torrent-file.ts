@@ -1,24 +1,24 @@
 import { buildTorrentFile, prepareUpload, TorrentError } from '@vault-and-tracker/bencode-tracker'
 import { apiError } from '../errors.ts'
 
-/** The maximum size of an uploaded .torrent in bytes: enough for several terabytes in pieces of 16 MiB. */
+/** The maximum size of an uploaded .torrent in bytes, enough for several terabytes in pieces of 16 MiB. */
 export const MAX_TORRENT_BYTES = 10 * 1024 * 1024
 
-/** The files that a preview shows. */
+/** The number of files that a preview lists. */
 export const MAX_PREVIEWED_FILES = 1_000
 
-/** The content of a .torrent as it is stored and downloaded. */
+/** The content of a .torrent as stored and downloaded. */
 export type TorrentContent = {
-  /** 40 lower-case hex digits: the info hash of BEP 3, or the truncated one of BEP 52 for a pure v2 torrent. */
+  /** 40 lowercase hex digits: the info hash of BEP 3, or the truncated one of BEP 52 for a pure v2 torrent. */
   readonly infoHash: string
-  /** The truncated info hash of BEP 52 of a hybrid torrent. */
+  /** The truncated BEP 52 info hash of a hybrid torrent. */
   readonly infoHashV2: string | null
   readonly name: string
   readonly size: number
   readonly fileCount: number
-  /** The first files, as many as a preview shows. */
+  /** The files that a preview lists. */
   readonly firstFiles: readonly TorrentFile[]
-  /** All files as JSON, `[[path, size], …]`: 50,000 objects would hold up whoever gets them from another thread. */
+  /** All files as JSON, `[[path, size], …]`. Receiving 50,000 objects from a thread would block the event loop. */
   readonly fileList: Uint8Array
   /** The bencoded info dictionary. */
   readonly info: Uint8Array
@@ -29,12 +29,12 @@ export type TorrentContent = {
 /** A file of a torrent, its size in bytes. */
 export type TorrentFile = { readonly path: string; readonly size: number }
 
-/** What became of a file: its content, or the problem that it was refused for. */
+/** The content of a file, or the reason why it is refused. */
 export type ReadTorrent = { readonly content: TorrentContent } | { readonly problem: string }
 
 /**
  * Reads an uploaded .torrent, makes it private (BEP 27), sets `source`, and computes the info hashes of the result.
- * It takes up to a second of a processor, so it is called in a thread of its own.
+ * Takes up to a second of CPU time, so it runs in a separate thread.
  */
 export function readTorrent(bytes: Uint8Array, source: string): ReadTorrent {
   try {
@@ -60,20 +60,19 @@ export function readTorrent(bytes: Uint8Array, source: string): ReadTorrent {
 }
 
 /**
- * Reads an uploaded .torrent as `readTorrent` does, beside other requests.
+ * Reads an uploaded .torrent as `readTorrent` does, without blocking other requests.
  *
- * @param bytes are handed over: they are not to be used any more
- * @param owner id of the user whose file it is: users take turns
- * @throws ApiError BAD_REQUEST naming the problem of the file; UNAVAILABLE when it could not be read in time
+ * @param owner id of the uploader; uploaders take turns
+ * @throws ApiError BAD_REQUEST naming the problem of the file; UNAVAILABLE if it could not be read in time
  */
 export type ReadTorrentFile = (bytes: Buffer, source: string, owner: string) => Promise<TorrentContent>
 
-/** The error for a file that is refused. */
+/** The error for a refused file. */
 export function refusedTorrent(problem: string): Error {
   return apiError('BAD_REQUEST', `torrent: ${problem}.`)
 }
 
-/** Builds a .torrent for download. The info dictionary is copied byte for byte, so its hash stays the same. */
+/** Builds a .torrent for download. The info dictionary is copied byte for byte, which preserves its hash. */
 export function writeTorrentFile(
   content: Pick<TorrentContent, 'info' | 'pieceLayers'>,
   outer: { announceUrl: string; furtherTiers: readonly string[][]; comment: string; createdAt: Date },
@@ -88,12 +87,10 @@ export function writeTorrentFile(
   })
 }
 
-/** Characters that a displayed name has no place for; see `text` in http/fields.ts, which refuses the same ones. */
+/** Characters that displayed names must not contain. `text` in http/fields.ts refuses the same ones. */
 const NOT_SHOWN = /(?![\u00AD\u200C\u200D])\p{C}/gu
 
-/**
- * The name in the info dictionary may hold any text. The displayed name has no control characters and 1 to 255 others.
- */
+/** The name in the info dictionary can be any text. The displayed name has 1 to 255 characters, none of them control. */
 function displayName(name: string): string {
   const shown = Array.from(name.replace(NOT_SHOWN, ' ').trim()).slice(0, 255).join('')
   return /[^\p{Default_Ignorable_Code_Point}\s]/u.test(shown) ? shown : 'unnamed'

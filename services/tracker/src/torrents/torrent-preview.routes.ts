@@ -8,28 +8,28 @@ import type { Torrents } from './torrents.ts'
 const torrentPreview = z
   .object({
     name: z.string(),
-    infoHash: z.string().meta({ description: 'of the torrent as it would be stored' }),
+    infoHash: z.string().meta({ description: 'info hash that the stored torrent would have' }),
     size: z.int().meta({ description: 'bytes' }),
-    files: z.int().meta({ description: 'how many' }),
-    firstFiles: z.array(torrentFile).meta({ description: `the first ${MAX_PREVIEWED_FILES}` }),
-    category: z.string().nullable().meta({ description: 'slug of where it would go; null where none was chosen' }),
+    files: z.int().meta({ description: 'number of files' }),
+    firstFiles: z.array(torrentFile).meta({ description: `the first ${MAX_PREVIEWED_FILES} files` }),
+    category: z.string().nullable().meta({ description: 'slug of the resulting category; null if none was chosen' }),
     release: releaseSchema,
   })
   .meta({ id: 'TorrentPreview' })
 
 const endpoint = endpoints<{ torrents: Torrents }>()
 
-/** What uploaders see before they send. */
+/** The preview of an upload. */
 export const torrentPreviewEndpoints = [
   endpoint({
     tag: 'torrents',
     access: 'member',
-    // It changes nothing, and is asked again while a name is corrected.
+    // A preview changes nothing, and is requested again whenever the uploader edits the name.
     limit: 'read',
     method: 'POST',
     path: '/api/torrents/preview',
     operationId: 'previewTorrent',
-    summary: 'What an upload would become: its name, files, release and category; nothing is added',
+    summary: 'Preview the name, files, release and category of an upload without adding it',
     upload: { field: 'torrent', maxBytes: MAX_TORRENT_BYTES },
     body: z.object({ name: formField(torrentName).optional(), category: formField(categorySlug).optional() }),
     status: 200,
@@ -45,7 +45,7 @@ export const torrentPreviewEndpoints = [
         ...preview,
         files: fileCount,
         firstFiles: [...firstFiles],
-        // A name has more than the catalogue keeps; the schema drops the rest.
+        // Drops the parsed fields that the catalogue does not store.
         release: releaseSchema.parse(release),
       }
     },

@@ -5,7 +5,7 @@ import type { ListedTorrent } from '../search/listed-torrent.ts'
 import { READER_VERSION } from './reread.ts'
 import type { NewTorrent } from './torrents.ts'
 
-/** A query of the columns that lists show, from all tables that hold them. */
+/** A query for the columns that lists show. */
 export function listedColumns(db: Db) {
   return db
     .selectFrom('torrents')
@@ -107,7 +107,7 @@ export function toListed(row: ListedRow): ListedTorrent {
   }
 }
 
-/** The columns that are derived from the release name. */
+/** The columns derived from the release name. */
 export function releaseRow(release: Release) {
   return {
     release_title: release.title,
@@ -134,7 +134,7 @@ export function releaseRow(release: Release) {
   }
 }
 
-/** The tokens as a tsvector. No text search parser of Postgres is involved, as those split release names at dots. */
+/** The tokens as a tsvector, without the text search parsers of Postgres, which do not understand release names. */
 export function searchColumn(tokens: readonly string[]): RawBuilder<string> {
   return sql<string>`array_to_tsvector(${[...tokens]}::text[])`
 }

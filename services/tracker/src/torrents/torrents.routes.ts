@@ -35,7 +35,7 @@ export const releaseSchema = z
     source: z.string().nullable(),
     codec: z.string().nullable(),
     group: z.string().nullable(),
-    absoluteFrom: z.int().nullable().meta({ description: 'the first episode, counted from the first of the series' }),
+    absoluteFrom: z.int().nullable().meta({ description: 'first episode, counted from the start of the series' }),
     absoluteTo: z.int().nullable(),
     hdr: z.array(z.string()),
     audio: z.array(z.string()),
@@ -45,17 +45,17 @@ export const releaseSchema = z
     isProper: z.boolean(),
     isRepack: z.boolean(),
   })
-  .meta({ id: 'Release', description: 'what the release name says; null where it says nothing' })
+  .meta({ id: 'Release', description: 'parsed from the release name; fields that it does not contain are null' })
 
 export const listedTorrent = z
   .object({
     id: z.string(),
-    infoHash: z.string().meta({ description: '40 lower-case hex digits' }),
-    infoHashV2: z.string().nullable().meta({ description: 'the truncated second hash of a hybrid torrent' }),
+    infoHash: z.string().meta({ description: '40 lowercase hex digits' }),
+    infoHashV2: z.string().nullable().meta({ description: 'truncated v2 info hash of a hybrid torrent' }),
     name: z.string(),
-    category: z.string().meta({ description: 'slug; empty where the category was deleted' }),
+    category: z.string().meta({ description: 'slug; empty if the category was deleted' }),
     size: z.int().meta({ description: 'bytes' }),
-    files: z.int().meta({ description: 'how many' }),
+    files: z.int().meta({ description: 'number of files' }),
     created: time,
     seeders: z.int(),
     leechers: z.int(),
@@ -67,8 +67,8 @@ export const listedTorrent = z
     tvdb: z.int().nullable(),
     state: z.enum(TORRENT_STATES),
     stateReason: z.string().nullable(),
-    downloadPercent: z.int().meta({ description: 'how much of a download is charged; 0 is freeleech' }),
-    uploadPercent: z.int().meta({ description: 'how much of an upload is credited; 200 is double upload' }),
+    downloadPercent: z.int().meta({ description: 'percentage of downloads that is counted; 0 is freeleech' }),
+    uploadPercent: z.int().meta({ description: 'percentage of uploads that is counted; 200 is double upload' }),
     release: releaseSchema,
   })
   .meta({ id: 'ListedTorrent' })
@@ -77,7 +77,7 @@ export const torrentAnswer = listedTorrent.extend({ description: z.string() }).m
 
 /** A file of a torrent. */
 export const torrentFile = z.object({ path: z.string(), size: z.int() })
-/** An empty form field is an absent one. */
+/** Treats an empty form field as absent. */
 export const formField = <Schema extends z.ZodType>(schema: Schema) =>
   z.union([z.literal('').transform(() => undefined), schema])
 
@@ -104,7 +104,7 @@ const listQuery = pageQuery.safeExtend({
     .string({ error: 'must be given once' })
     .max(256, 'must be at most 256 characters long')
     .optional()
-    .meta({ description: 'words that the name must have, in any order; the last may be the beginning of a word' }),
+    .meta({ description: 'words of the name in any order; the last one can be the beginning of a word' }),
 })
 
 const endpoint = endpoints<{ torrents: Torrents; search: Search }>()
@@ -117,13 +117,13 @@ export const torrentEndpoints = [
     ...read,
     path: '/api/torrents',
     operationId: 'listTorrents',
-    summary: 'Torrents, newest first unless sorted otherwise',
+    summary: 'List or search torrents, newest first by default',
     query: listQuery,
     answer: pageOf(listedTorrent).extend({
       suggestions: z
         .array(listedTorrent)
         .optional()
-        .meta({ description: 'torrents with similar words, where a search found nothing' }),
+        .meta({ description: 'torrents with similar words, if a search found nothing' }),
     }),
     handle: async ({ query, caller }, { search }) => {
       const list = { ...query, state: 'approved' } as const
@@ -142,7 +142,7 @@ export const torrentEndpoints = [
     method: 'POST',
     path: '/api/torrents',
     operationId: 'uploadTorrent',
-    summary: 'Upload a torrent; download our copy to seed it, its info hash may differ from your file',
+    summary: 'Upload a torrent; download it afterwards to seed it, because its info hash may differ from your file',
     upload: { field: 'torrent', maxBytes: MAX_TORRENT_BYTES },
     body: z.object({
       name: formField(torrentName).optional(),
@@ -171,7 +171,7 @@ export const torrentEndpoints = [
     ...read,
     path: '/api/torrents/:id',
     operationId: 'getTorrent',
-    summary: 'One torrent',
+    summary: 'Get a torrent',
     params: idParams,
     answer: torrentAnswer,
     errors: ['NOT_FOUND'],
@@ -182,7 +182,7 @@ export const torrentEndpoints = [
     ...read,
     path: '/api/torrents/:id/files',
     operationId: 'listTorrentFiles',
-    summary: 'The files of a torrent, in its own order',
+    summary: 'List the files of a torrent, in their original order',
     params: idParams,
     query: torrentPageQuery,
     answer: pageOf(torrentFile),
@@ -196,7 +196,7 @@ export const torrentEndpoints = [
     ...read,
     path: '/api/torrents/:id/download',
     operationId: 'downloadTorrent',
-    summary: 'The .torrent file with your passkey in it',
+    summary: 'Download the .torrent file with your passkey in it',
     params: idParams,
     answerType: 'application/x-bittorrent',
     errors: ['FORBIDDEN', 'NOT_FOUND'],
@@ -214,7 +214,7 @@ export const torrentEndpoints = [
     method: 'PATCH',
     path: '/api/torrents/:id',
     operationId: 'updateTorrent',
-    summary: 'Change a torrent: its uploader and staff; its percentages: staff only',
+    summary: 'Change a torrent; for its uploader and staff, its rates for staff only',
     params: idParams,
     body: z
       .object({
@@ -243,7 +243,7 @@ export const torrentEndpoints = [
     method: 'DELETE',
     path: '/api/torrents/:id',
     operationId: 'deleteTorrent',
-    summary: 'Delete a torrent: its uploader and staff; announces get the reason for 30 days',
+    summary: 'Delete a torrent; for its uploader and staff; announces receive the reason for 30 days',
     params: idParams,
     query: z.object({
       reason: z
@@ -258,11 +258,11 @@ export const torrentEndpoints = [
   }),
 ]
 
-/** A torrent as the API shows it, in a list or, with its description, by itself. */
+/** A torrent as returned by the API; only single torrents have a description. */
 export function presentTorrent(torrent: Torrent): z.input<typeof torrentAnswer>
 export function presentTorrent(torrent: ListedTorrent): z.input<typeof listedTorrent>
 export function presentTorrent(torrent: ListedTorrent | Torrent): z.input<typeof listedTorrent> {
-  // Every field by its name: this runs for each item of a page, and copying objects by their rest takes several times as long.
+  // Fields are named because this runs for every item of a page, where rest and spread take several times as long.
   const { imdb, tmdb, tvdb } = torrent.externalIds
   return {
     id: torrent.id,

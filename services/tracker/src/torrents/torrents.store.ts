@@ -10,7 +10,7 @@ import { checkQuota, takeFromQuota } from './upload-quotas.store.ts'
 
 /** Torrents in Postgres. */
 export function createTorrentStore(db: Db): TorrentStore {
-  // Every list and search ends with this statement, so its text is made once.
+  // Every list and search ends with this statement, so it is compiled once.
   const byIdsStatement = listedColumns(db)
     .where(sql<boolean>`torrents.id = any(${sql.val([])}::uuid[])`)
     .where('torrents.deleted_at', 'is', null)
@@ -25,12 +25,12 @@ export function createTorrentStore(db: Db): TorrentStore {
           await insert(trx, torrent)
           await takeFromQuota(trx, torrent)
           const created = await byId(trx, torrent.id)
-          if (created === undefined) throw new Error('a torrent that was just inserted is not there')
+          if (created === undefined) throw new Error('a torrent that was just inserted does not exist')
           return created
         })
       } catch (error) {
         if (violatedUniqueConstraint(error)?.startsWith('torrents_info_hash') === true)
-          throw apiError('CONFLICT', 'This torrent is in the catalogue already.')
+          throw apiError('CONFLICT', 'This torrent is already in the catalogue.')
         throw deletedCategoryError(error)
       }
     },
@@ -60,7 +60,7 @@ export function createTorrentStore(db: Db): TorrentStore {
     async change(id, decide) {
       try {
         return await db.transaction().execute(async (trx) => {
-          // Locked, so that the admin log has the values that this change replaces.
+          // Locked, so that the admin log records the values that this change replaces.
           await trx.selectFrom('torrents').select('id').where('id', '=', id).forUpdate().execute()
           const before = await byId(trx, id)
           if (before === undefined) return undefined
@@ -122,7 +122,7 @@ function hashesOf({ infoHash, infoHashV2 }: Pick<Torrent, 'infoHash' | 'infoHash
   return [infoHash, infoHashV2].flatMap((hash) => (hash === null ? [] : [Buffer.from(hash, 'hex')]))
 }
 
-/** Keeps a rejection beyond the torrent, and drops it when the torrent is approved. */
+/** Records a rejection, which outlives the torrent, and drops it if the torrent is approved. */
 async function recordVerdict(trx: Transaction<Schema>, torrent: Torrent): Promise<void> {
   const hashes = hashesOf(torrent)
   await trx.deleteFrom('rejections').where('info_hash', 'in', hashes).execute()
@@ -135,7 +135,7 @@ async function recordVerdict(trx: Transaction<Schema>, torrent: Torrent): Promis
     .execute()
 }
 
-/** Of a torrent's foreign keys only the category can fail, because users are never deleted. */
+/** The category is the only foreign key of a torrent that can fail, because users are never deleted. */
 function deletedCategoryError(error: unknown): unknown {
   return isForeignKeyViolation(error) ? apiError('CONFLICT', 'The category was deleted in the meantime.') : error
 }
@@ -160,7 +160,7 @@ async function insert(trx: Transaction<Schema>, torrent: NewTorrent): Promise<vo
   `.execute(trx)
 }
 
-/** The same memory as what the driver takes for a bytea. */
+/** A view of the same memory as a Buffer, which the driver requires for a bytea. */
 function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength)
 }

@@ -12,7 +12,7 @@ import type { ExternalIds, ListedTorrent, TorrentState } from '../search/listed-
 import { createMakeFile, type DownloadSettings } from './downloads.ts'
 import type { ReadTorrentFile, TorrentContent, TorrentFile } from './torrent-file.ts'
 
-/** How long announces of a deleted torrent get the reason. */
+/** How long announces of a deleted torrent receive the reason. */
 const DELETED_KEPT_MS = 30 * 24 * 3_600_000
 
 /** A torrent with its description. */
@@ -31,11 +31,11 @@ export type NewTorrent = {
   readonly release: Release
   readonly tokens: readonly string[]
   readonly createdAt: Date
-  /** How many bytes of .torrent files its uploader may store per day (UTC); undefined for any number. */
+  /** Bytes of .torrent files that the uploader can store per UTC day; undefined for no limit. */
   readonly bytesPerDay: number | undefined
 }
 
-/** Changes to the row of a torrent, as the domain decided them. */
+/** Changes to the row of a torrent. */
 export type TorrentChanges = {
   readonly name?: NameFields | undefined
   readonly categoryId?: string | undefined
@@ -46,31 +46,31 @@ export type TorrentChanges = {
   readonly state?: { readonly state: TorrentState; readonly reason: string | null } | undefined
 }
 
-/** Changes, and who makes them if the admin log is to record it. */
+/** Changes, and the actor if the admin log has to record them. */
 export type DecidedChange = { readonly changes: TorrentChanges; readonly by: ActedBy | undefined }
 
-/** The store of torrents. Each method is one atomic change, and none but `purgeDeleted` sees deleted torrents. */
+/** The store of torrents. Each method is one atomic change, and only `purgeDeleted` sees deleted torrents. */
 export type TorrentStore = {
-  /** @throws ApiError CONFLICT when either hash exists or the category was deleted, PAYLOAD_TOO_LARGE beyond `bytesPerDay` */
+  /** @throws ApiError CONFLICT if a hash exists or the category was deleted, PAYLOAD_TOO_LARGE beyond `bytesPerDay` */
   create(torrent: NewTorrent): Promise<Torrent>
   byId(id: string): Promise<Torrent | undefined>
-  /** In the order of the ids; those that are not there are left out. */
+  /** In the order of the ids, without unknown ones. */
   byIds(ids: readonly string[]): Promise<readonly ListedTorrent[]>
-  /** Some files, in the order of the torrent. */
+  /** A range of files, in the order of the torrent. */
   files(id: string, part: { readonly offset: number; readonly limit: number }): Promise<readonly TorrentFile[]>
   /** The bencoded info dictionary and piece layers. */
   source(id: string): Promise<Pick<TorrentContent, 'info' | 'pieceLayers'> | undefined>
-  /** `decide` gets the torrent as it is, locked. The admin log records the change when it returns `by`. */
+  /** `decide` receives the locked torrent. The admin log records the change if it returns `by`. */
   change(id: string, decide: (current: Torrent) => DecidedChange): Promise<Torrent | undefined>
-  /** The admin log records the change when `by`, a member of the staff, is given. */
+  /** The admin log records the deletion if `by` is given. */
   remove(id: string, reason: string, at: Date, by: ActedBy | undefined): Promise<Torrent | undefined>
-  /** Why a moderator rejected a torrent with one of these info hashes, if that stands, also if it was deleted since. */
+  /** Why a moderator rejected a torrent with one of these info hashes, even if it has been deleted since. */
   rejectionOf(torrent: Pick<TorrentContent, 'infoHash' | 'infoHashV2'>): Promise<string | undefined>
-  /** Removes torrents that were deleted before a time, with the accounting of each user. @returns how many */
+  /** Removes torrents that were deleted before a time, with their accounting. @returns the number of torrents */
   purgeDeleted(before: Date): Promise<number>
 }
 
-/** Changes that the uploader or staff ask for. */
+/** Changes requested by the uploader or staff. */
 export type TorrentEdit = {
   readonly name?: string | undefined
   readonly category?: string | undefined
@@ -80,16 +80,16 @@ export type TorrentEdit = {
   readonly uploadPercent?: number | undefined
 }
 
-/** A file, and the name that it gets instead of its own. */
+/** A file, and a name that replaces its own. */
 type NamedFile = { readonly bytes: Buffer; readonly name: string | undefined }
 
-/** What an upload would become. `category` is where it would go; null where none was chosen. */
+/** What an upload would become. `category` is null if none was chosen. */
 export type TorrentPreview = Pick<TorrentContent, 'name' | 'infoHash' | 'size' | 'fileCount' | 'firstFiles'> & {
   readonly category: string | null
   readonly release: Release
 }
 
-/** What decides which torrents an account sees, and whether it gets their files. */
+/** The fields of an account that decide which torrents it can see. */
 type Viewer = Pick<Account, 'id' | 'role'>
 type Downloader = Viewer & Pick<Account, 'canDownload' | 'passkey'>
 
@@ -103,11 +103,11 @@ export function createTorrents(
     categories: Categories
     publish: PublishInvalidation
     clock: Clock
-    /** With `manual`, uploads of members wait for a moderator. */
+    /** With `manual`, members' uploads wait for a moderator. */
     approval: 'automatic' | 'manual'
-    /** With `manual` for both, approved torrents wait again when their uploaders change them. */
+    /** With `manual` for both, approved torrents wait again if their uploaders edit them. */
     editApproval: 'automatic' | 'manual'
-    /** Bytes of .torrent files that a member may store per day; 0 for any number. */
+    /** Bytes of .torrent files that a member can store per day; 0 for no limit. */
     bytesPerDay: number
     /** The field `source` of the info dictionary of every torrent. */
     source: string
@@ -123,21 +123,21 @@ export function createTorrents(
       ),
     )
 
-  /** Changes of uploaders to their own torrents are not in the admin log, even if they are staff. */
+  /** The admin log does not record uploaders' changes to their own torrents, even if they are staff. */
   const actedByStaff = (torrent: Torrent, editor: Account): ActedBy | undefined =>
     torrent.uploader?.id === editor.id ? undefined : actedBy(clock, editor.id)
 
-  /** A torrent that is approved, or that the viewer uploaded, or any for staff. @throws ApiError NOT_FOUND */
+  /** Members see approved torrents and their own, staff see all. @throws ApiError NOT_FOUND */
   async function findVisible(id: string, viewer: Viewer): Promise<Torrent> {
     const torrent = isId(id) ? await store.byId(id) : undefined
     if (torrent === undefined || (torrent.state !== 'approved' && !mayEdit(torrent, viewer))) throw notFound()
     return torrent
   }
 
-  /** A torrent that the editor may change. @throws ApiError NOT_FOUND or FORBIDDEN */
+  /** A torrent that the editor can change. @throws ApiError NOT_FOUND or FORBIDDEN */
   async function findEditable(id: string, editor: Account): Promise<Torrent> {
     const torrent = await findVisible(id, editor)
-    if (!mayEdit(torrent, editor)) throw apiError('FORBIDDEN', 'Only its uploader and staff may change this torrent.')
+    if (!mayEdit(torrent, editor)) throw apiError('FORBIDDEN', 'Only its uploader and staff can change this torrent.')
     return torrent
   }
 
@@ -145,11 +145,11 @@ export function createTorrents(
     findVisible,
 
     /**
-     * Adds a torrent to the catalogue. It is made private and marked with our source, so its info hash may differ from
-     * that of the uploaded file. One that was rejected before waits for a moderator, who sees why.
+     * Adds a torrent to the catalogue. It is made private and marked with `source`, so its info hash may differ from
+     * that of the uploaded file. A torrent that was rejected before waits for a moderator, who sees the reason.
      *
-     * @throws ApiError BAD_REQUEST naming the problem of the file or the category; CONFLICT when the catalogue has it;
-     *   PAYLOAD_TOO_LARGE when a member has uploaded too much today
+     * @throws ApiError BAD_REQUEST naming the problem of the file or category; CONFLICT if the catalogue contains it;
+     *   PAYLOAD_TOO_LARGE if a member has used up today's quota
      */
     async upload(
       by: Account,
@@ -185,9 +185,9 @@ export function createTorrents(
     },
 
     /**
-     * Reads a file as `upload` would, and adds nothing.
+     * Reads a file as `upload` does, without adding it.
      *
-     * @throws ApiError BAD_REQUEST naming the problem of the file or the category
+     * @throws ApiError BAD_REQUEST naming the problem of the file or category
      */
     async preview(
       by: Pick<Account, 'id'>,
@@ -201,7 +201,7 @@ export function createTorrents(
       return { name, infoHash, size, fileCount, firstFiles, category: chosen?.slug ?? null, release }
     },
 
-    /** A page of the files of a torrent, in its own order, and how many there are. @throws ApiError NOT_FOUND */
+    /** A page of the files of a torrent, in their original order. @throws ApiError NOT_FOUND */
     async files(
       id: string,
       viewer: Account,
@@ -215,10 +215,10 @@ export function createTorrents(
     },
 
     /**
-     * The .torrent file with the passkey of the user who downloads it. Uploaders get their own also while it is
-     * pending, and when their downloads are disabled.
+     * The .torrent file with the viewer's passkey. Uploaders can download their own torrents while these are pending,
+     * and if their downloads are disabled.
      *
-     * @throws ApiError NOT_FOUND, or FORBIDDEN when the user may not download or the torrent is not approved
+     * @throws ApiError NOT_FOUND, or FORBIDDEN if the viewer's downloads are disabled or the torrent was rejected
      */
     async download(id: string, viewer: Downloader): Promise<{ name: string; bytes: Buffer }> {
       const torrent = await findVisible(id, viewer)
@@ -230,12 +230,12 @@ export function createTorrents(
       return { name: torrent.name, bytes }
     },
 
-    /** @throws ApiError NOT_FOUND, FORBIDDEN, or BAD_REQUEST when there is no such category */
+    /** @throws ApiError NOT_FOUND, FORBIDDEN, or BAD_REQUEST if the category does not exist */
     async edit(id: string, editor: Account, edit: TorrentEdit): Promise<Torrent> {
       const torrent = await findEditable(id, editor)
       const changesMultipliers = edit.downloadPercent !== undefined || edit.uploadPercent !== undefined
       if (changesMultipliers && editor.role === 'member')
-        throw apiError('FORBIDDEN', 'Only staff may change downloadPercent and uploadPercent.')
+        throw apiError('FORBIDDEN', 'Only staff can change downloadPercent and uploadPercent.')
       const { name, category, ...others } = edit
       const release = parseReleaseName(name ?? torrent.name)
       const chosen = category === undefined ? undefined : await categories.forRelease(category, release)
@@ -263,7 +263,7 @@ export function createTorrents(
       return publishChange(isId(id) ? await store.change(id, () => decided) : undefined)
     },
 
-    /** Deletes a torrent; announces get the reason for 30 days. @throws ApiError NOT_FOUND or FORBIDDEN */
+    /** Deletes a torrent. Announces receive the reason for 30 days. @throws ApiError NOT_FOUND or FORBIDDEN */
     async remove(id: string, editor: Account, reason: string | undefined): Promise<void> {
       const torrent = await findEditable(id, editor)
       const own = torrent.uploader?.id === editor.id
@@ -275,7 +275,7 @@ export function createTorrents(
     purgeDeleted: () => store.purgeDeleted(new Date(clock.now() - DELETED_KEPT_MS)),
   }
 
-  /** Publishes that cached copies of a torrent are outdated. @throws ApiError NOT_FOUND when there is no torrent */
+  /** Invalidates cached copies of a torrent. @throws ApiError NOT_FOUND if it does not exist */
   async function publishChange(changed: Torrent | undefined): Promise<Torrent> {
     if (changed === undefined) throw notFound()
     await publishInvalidation(changed)
@@ -283,7 +283,7 @@ export function createTorrents(
   }
 }
 
-/** Which of the fields that a moderator has judged get another value. */
+/** The moderated fields that an edit changes. */
 function changedContent(
   current: Torrent,
   edited: { readonly [Field in 'name' | 'category' | 'description']: string | undefined },

@@ -5,7 +5,7 @@ import type { NewTorrent } from './torrents.ts'
 
 type Upload = Pick<NewTorrent, 'content' | 'uploaderId' | 'createdAt' | 'bytesPerDay'>
 
-/** Refuses what is beyond a quota before it is written at all. @throws ApiError PAYLOAD_TOO_LARGE */
+/** Refuses uploads beyond the quota before anything is written. @throws ApiError PAYLOAD_TOO_LARGE */
 export async function checkQuota(db: Db, upload: Upload): Promise<void> {
   if (upload.bytesPerDay === undefined) return
   const used = await db
@@ -18,10 +18,10 @@ export async function checkQuota(db: Db, upload: Upload): Promise<void> {
 }
 
 /**
- * Adds a torrent to what its uploader has stored on this day. Uploads of one user at once wait for each other here, so
- * together they do not exceed the quota.
+ * Adds a torrent to its uploader's usage of the day. Concurrent uploads of a user wait for each other here, so together
+ * they cannot exceed the quota.
  *
- * @throws ApiError PAYLOAD_TOO_LARGE beyond it
+ * @throws ApiError PAYLOAD_TOO_LARGE beyond the quota
  */
 export async function takeFromQuota(trx: Transaction<Schema>, upload: Upload): Promise<void> {
   if (upload.bytesPerDay === undefined) return
@@ -36,7 +36,7 @@ export async function takeFromQuota(trx: Transaction<Schema>, upload: Upload): P
   if (!(rows as readonly { fits: boolean }[])[0]?.fits) throw overQuota(upload.bytesPerDay)
 }
 
-/** What is stored of a file. */
+/** The stored bytes of a file. */
 function bytesOf({ content: { info, pieceLayers } }: Upload): number {
   return info.length + (pieceLayers?.length ?? 0)
 }
@@ -49,6 +49,6 @@ function overQuota(bytesPerDay: number): Error {
   const most = (bytesPerDay / 1024 ** 2).toLocaleString('en', { maximumFractionDigits: 1 })
   return apiError(
     'PAYLOAD_TOO_LARGE',
-    `You can upload ${most} MiB of .torrent files a day, and this one would exceed it. Try again after midnight UTC.`,
+    `You can upload ${most} MiB of .torrent files per day, and this file exceeds the rest. Try again after midnight UTC.`,
   )
 }

@@ -1,10 +1,10 @@
 import { Gauge, type Registry } from 'prom-client'
 
-/** Uploads in Prometheus: `taken` says how many hold a slot. */
+/** Uploads in Prometheus. @param taken the number of taken slots */
 export function createUploadMetrics(registry: Registry, taken: () => number): void {
   new Gauge({
     name: 'tracker_uploads',
-    help: 'Uploads and previews that are received, read or stored at the moment; each holds a slot.',
+    help: 'Uploads and previews currently being received, read or stored; each takes a slot.',
     registers: [registry],
     collect() {
       this.set(taken())
