@@ -18,7 +18,11 @@ beforeAll(async () => {
 
 afterAll(() => tracker.stop())
 
-const refusal = (message: string) => [400, { error: { code: 'BAD_REQUEST', message } }]
+/** A refusal whose message names what is malformed. */
+const refusal = (named: string) => [
+  400,
+  { error: { code: 'BAD_REQUEST', message: expect.stringMatching(new RegExp(`^${named}`)) as unknown } },
+]
 
 /** Sends bytes as JSON with a header that fetch would not send. */
 function send(headers: Readonly<Record<string, string>>, body: Uint8Array): Promise<[number | undefined, unknown]> {
@@ -37,52 +41,49 @@ function send(headers: Readonly<Record<string, string>>, body: Uint8Array): Prom
   })
 }
 
-test.each(['gzip', 'deflate', 'br'])('a body that says %s and is not is 400', async (encoding) => {
+test.each(['gzip', 'deflate', 'br'])('a body that is not in its declared encoding %s is 400', async (encoding) => {
   const answer = await send({ 'content-encoding': encoding }, Buffer.from('{"username":"a","password":"b"}'))
-  expect(answer).toEqual(refusal('The body is malformed.'))
+  expect(answer).toEqual(refusal('The body'))
 })
 
-test('a compressed body that is cut short is 400, a whole one is read', async () => {
+test('a truncated compressed body is 400, a complete one is read', async () => {
   const whole = gzipSync('{"username":"a","password":"b"}')
-  expect(await send({ 'content-encoding': 'gzip' }, whole.subarray(0, -9))).toEqual(refusal('The body is malformed.'))
+  expect(await send({ 'content-encoding': 'gzip' }, whole.subarray(0, -9))).toEqual(refusal('The body'))
   expect(await send({ 'content-encoding': 'gzip' }, whole)).toMatchObject([401, { error: { code: 'UNAUTHORIZED' } }])
 })
 
-test('an expectation that nobody knows is no reason to refuse a request', async () => {
+test('ignores an unknown expectation', async () => {
   const body = Buffer.from('{"username":"a","password":"b"}')
   expect(await send({ expect: 'x' }, body)).toMatchObject([401, { error: { code: 'UNAUTHORIZED' } }])
 })
 
 test.each([
-  ['/api/torrents?page[]=1', 'page: must be one value, without brackets.'],
-  ['/api/torrents?sort=size&sort=size', 'sort: occurs twice.'],
-  ['/api/torrents?search=%ff', 'query: has a malformed percent-escape.'],
-  ['/api/torrents?x=1&x=2', 'query: a parameter occurs twice.'],
-  ['/api/torrents?page=1e3', 'page: must be a whole number from 1 to 10000.'],
-  ['/api/admin/log?from=2026-01-31T12:00:00Z&to=', 'to: must be a time as ISO 8601, such as 2026-01-31T12:00:00Z.'],
-  [
-    '/api/admin/torznab/requests?from=x&to=2026-01-31T12:00:00Z',
-    'from: must be a time as ISO 8601, such as 2026-01-31T12:00:00Z.',
-  ],
-])('%s is refused by name', async (path, message) => {
+  ['/api/torrents?page[]=1', 'page: '],
+  ['/api/torrents?sort=size&sort=size', 'sort: '],
+  ['/api/torrents?search=%ff', 'query: '],
+  ['/api/torrents?x=1&x=2', 'query: '],
+  ['/api/torrents?page=1e3', 'page: '],
+  ['/api/admin/log?from=2026-01-31T12:00:00Z&to=', 'to: '],
+  ['/api/admin/torznab/requests?from=x&to=2026-01-31T12:00:00Z', 'from: '],
+])('%s is refused, naming %s', async (path, named) => {
   const answer = await admin.get(path)
-  expect([answer.status, answer.json]).toEqual(refusal(message))
+  expect([answer.status, answer.json]).toEqual(refusal(named))
 })
 
 test.each([
-  ['/api/user/me', { statsPublic: true, statsPubic: true }, 'statsPubic: is not a known member.'],
-  ['/api/admin/site', { downloadPercent: 100, uploadPercent: 100, 'a secret?': 1 }, 'The body has an unknown member.'],
-  ['/api/user/me', {}, 'statsPublic: is required.'],
-  ['/api/user/me', { statsPublic: 'yes' }, 'statsPublic: must be true or false.'],
-  ['/api/user/me', [], 'The body must be an object.'],
-])('a change of %s with %j is refused by name', async (path, body, message) => {
+  ['/api/user/me', { statsPublic: true, statsPubic: true }, 'statsPubic: '],
+  ['/api/admin/site', { downloadPercent: 100, uploadPercent: 100, 'a secret?': 1 }, '(?!.*secret)The body '],
+  ['/api/user/me', {}, 'statsPublic: '],
+  ['/api/user/me', { statsPublic: 'yes' }, 'statsPublic: '],
+  ['/api/user/me', [], 'The body '],
+])('a change of %s with %j is refused, naming %s', async (path, body, named) => {
   const answer = await admin.patch(path, body)
-  expect([answer.status, answer.json]).toEqual(refusal(message))
+  expect([answer.status, answer.json]).toEqual(refusal(named))
 })
 
-test('an unknown field of a form is refused by name', async () => {
+test('an unknown form field is refused, naming it', async () => {
   const answer = await admin.upload(makeTorrent('x'), { category: 'other', categry: 'tv' })
-  expect([answer.status, answer.json]).toEqual(refusal('categry: is not a known member.'))
+  expect([answer.status, answer.json]).toEqual(refusal('categry: '))
 })
 
 test('every object in every body refuses unknown members', () => {
@@ -90,7 +91,7 @@ test('every object in every body refuses unknown members', () => {
 })
 
 test.each(['Show.2021.02.31.720p', 'Show.2021.13.45', 'Show.31.02.2021.x264', 'Show.0000.00.00', '2021-02-30'])(
-  'the name %s, whose day does not exist, is taken',
+  'accepts the name %s, whose date does not exist',
   async (name) => {
     const answer = await admin.upload(makeTorrent(name), { category: 'other' })
     expect([answer.status, answer.json]).toMatchObject([201, { name, release: { airDate: null } }])
