@@ -184,7 +184,7 @@ test.each(['taken', 'read', 'written', 'dropped'])(
   },
 )
 
-test('a flusher killed in the middle of its transaction, and another at the same batch, count it once', async () => {
+test('a flusher killed during its transaction and a second one count the same batch once', async () => {
   await everybodyMoves()
   const blocker = new pg.Client({ connectionString: database.adminUrl })
   await blocker.connect()
@@ -203,7 +203,7 @@ test('a flusher killed in the middle of its transaction, and another at the same
   await expectEveryByteOnce()
 })
 
-test('Postgres killed while announces go on and flushes fail loses nothing', async () => {
+test('nothing is lost if Postgres is killed during announces and failing flushes', async () => {
   await everybodyMoves()
   await servers.postgres.kill()
   expect(await flush()).toBe(0)
@@ -215,7 +215,7 @@ test('Postgres killed while announces go on and flushes fail loses nothing', asy
   await expectEveryByteOnce()
 })
 
-test('Redis killed between and during announces and flushes loses nothing', async () => {
+test('nothing is lost if Redis is killed between and during announces and flushes', async () => {
   await everybodyMoves()
   await flush('taken')
   await servers.redis.kill()

@@ -60,7 +60,7 @@ function expected({ up = 0, down = 0, creditedUp = up, creditedDown = down, comp
   }
 }
 
-test('a batch that was taken is written when three seconds passed, by which Redis has synced that', async () => {
+test('writes a batch three seconds after it was taken, when Redis has synced it', async () => {
   const member = await createAnnouncer(tracker, 'settler')
   const torrent = torrents[0]
   if (torrent === undefined) throw new Error('no torrent for this test')
@@ -130,7 +130,7 @@ test.each(ACCOUNTING_CASES.map((each) => [each.name, each] as const))('%s', asyn
   expect(stats).toEqual([{ completed: each.completed ?? 0 }])
 })
 
-test('a total stays at what a number holds, and the account can be read', async () => {
+test('a total stops at the largest safe integer, and the account stays readable', async () => {
   const member = await createMember(tracker, 'collector')
   const [torrent] = torrents
   if (torrent === undefined) throw new Error('no torrent')

@@ -43,7 +43,7 @@ async function upload(name: string): Promise<string> {
   return (await member.upload(makeTorrent(name), { category: 'other' })).member('id')
 }
 
-test('the tree of categories: seeded, made, changed, deleted', async () => {
+test('records that categories were seeded, created, changed and deleted', async () => {
   await admin.post('/api/admin/categories/seed')
   expect(await newest()).toMatchObject({
     actor: { id: await idOf(admin), username: 'the-admin' },
@@ -69,7 +69,7 @@ test('the tree of categories: seeded, made, changed, deleted', async () => {
   })
 })
 
-test('a user: what was changed, and nothing else', async () => {
+test('records only the changed fields of a user', async () => {
   const id = await idOf(member)
   await admin.patch(`/api/admin/users/${id}`, { apiBlocked: true, canDownload: true, invitesLeft: 3 })
   expect(await newest()).toMatchObject({
@@ -81,14 +81,14 @@ test('a user: what was changed, and nothing else', async () => {
   expect(Object.keys((await newest()).after ?? {})).toEqual(['apiBlocked', 'invitesLeft'])
 })
 
-test('a user: why it was changed', async () => {
+test('records the reason of a change of a user', async () => {
   const id = await idOf(member)
   await admin.patch(`/api/admin/users/${id}`, { canDownload: false, reason: 'shares an account' })
   expect(await newest()).toMatchObject({ before: { canDownload: true }, after: { reason: 'shares an account' } })
   await admin.patch(`/api/admin/users/${id}`, { canDownload: true })
 })
 
-test('sessions that were ended', async () => {
+test('records ended sessions', async () => {
   const id = await idOf(await tracker.signedIn('ended'))
   await admin.delete(`/api/admin/users/${id}/sessions`)
   const target = { type: 'user', id, name: 'ended' }
@@ -96,7 +96,7 @@ test('sessions that were ended', async () => {
   expect(await entries(`?target=${id}`)).toHaveLength(1)
 })
 
-test('a new passkey: that it was given, not what it is', async () => {
+test('records a passkey reset without the passkey', async () => {
   const id = await idOf(member)
   const before = (await member.get('/api/user/me')).member('passkey')
   await admin.post(`/api/admin/users/${id}/passkey`)
@@ -106,7 +106,7 @@ test('a new passkey: that it was given, not what it is', async () => {
   for (const secret of [before, after, 'argon2', 'password']) expect(rows).not.toContain(secret)
 })
 
-test('the settings of the site and of the Torznab API', async () => {
+test('records changes of the site and Torznab settings', async () => {
   await admin.patch('/api/admin/site', { downloadPercent: 0 })
   expect(await newest()).toMatchObject({
     action: 'site.update',
@@ -123,7 +123,7 @@ test('the settings of the site and of the Torznab API', async () => {
   })
 })
 
-test('torrents: approved, rejected, changed and deleted by staff', async () => {
+test('records that staff approved, rejected, changed and deleted torrents', async () => {
   const id = await upload('Logged.Torrent')
   const target = { type: 'torrent', id, name: 'Logged.Torrent' }
   await moderator.post(`/api/admin/torrents/${id}/approve`)
@@ -148,14 +148,14 @@ test('torrents: approved, rejected, changed and deleted by staff', async () => {
   expect(await newest()).toMatchObject({ action: 'torrent.delete', target, after: { deleted: true } })
 })
 
-test('a long text is cut between characters', async () => {
+test('cuts long text between characters', async () => {
   const id = await upload('Described.Show.S01E01')
   const answer = await moderator.patch(`/api/torrents/${id}`, { description: `${'a'.repeat(499)}😀 and more` })
   expect(answer.status).toBe(200)
   expect(await newest()).toMatchObject({ after: { description: `${'a'.repeat(499)}…` } })
 })
 
-test('what members do with their own, what changes nothing, and what fails are not in it', async () => {
+test("does not record members' own changes, changes without effect, and failures", async () => {
   const before = (await entries('?limit=100')).length
   const id = await upload('Own.Torrent')
   await member.patch(`/api/torrents/${id}`, { description: 'mine' })
@@ -168,13 +168,13 @@ test('what members do with their own, what changes nothing, and what fails are n
   expect((await entries('?limit=100')).length).toBe(before)
 })
 
-test('staff who change what counts of their own torrent are in it', async () => {
+test('records staff who change the rates of their own torrent', async () => {
   const id = (await moderator.upload(makeTorrent('Staff.Upload'), { category: 'other' })).member('id')
   await moderator.patch(`/api/torrents/${id}`, { downloadPercent: 0 })
   expect(await newest()).toMatchObject({ action: 'torrent.update', after: { downloadPercent: 0 } })
 })
 
-test('a lifted block of an address', async () => {
+test('records a lifted block of an address', async () => {
   expect((await admin.delete('/api/admin/torznab/blocks/192.0.2.1')).status).toBe(404)
   const until = Date.now() + 600_000
   await tracker.redisClient.hset('torznab:address:192.0.2.1', { until, penalty: 300_000 })
@@ -192,7 +192,7 @@ test('a lifted block of an address', async () => {
   })
 })
 
-test('the order of categories, and that all were deleted', async () => {
+test('records a new order of categories, and that all were deleted', async () => {
   const listed = await admin.get('/api/admin/categories')
   const { items } = listed.json as { items: { id: string; subcategories: { id: string }[] }[] }
   const ids = items.flatMap(({ id, subcategories }) => [id, ...subcategories.map((sub) => sub.id)])
@@ -214,7 +214,7 @@ test('the order of categories, and that all were deleted', async () => {
   })
 })
 
-test('a change that is not in the log is not made', async () => {
+test('rolls back a change that cannot be recorded', async () => {
   await tracker.sql('alter table admin_log add constraint broken check (false) not valid')
   expect((await admin.patch('/api/admin/site', { uploadPercent: 300 })).status).toBe(500)
   expect((await admin.patch('/api/admin/torznab/settings', { searchLimit: 77 })).status).toBe(500)
@@ -223,7 +223,7 @@ test('a change that is not in the log is not made', async () => {
   expect((await admin.get('/api/admin/torznab/settings')).json).toMatchObject({ searchLimit: 15 })
 })
 
-test('it is found by who, what and when, the newest first', async () => {
+test('filters by actor, action, target and time, newest first', async () => {
   const all = await entries('?limit=100')
   expect(all.map(({ at }) => at)).toEqual(
     all
@@ -255,7 +255,7 @@ test.each([
   expect((await admin.get(`/api/admin/log?${query}`)).status).toBe(400)
 })
 
-test('only administrators read it', async () => {
+test('only administrators can read the log', async () => {
   expect((await moderator.get('/api/admin/log')).status).toBe(403)
   expect((await member.get('/api/admin/log')).status).toBe(403)
   expect((await tracker.client().get('/api/admin/log')).status).toBe(401)

@@ -66,7 +66,7 @@ async function load(): Promise<void> {
 
 const untilReady = (): Promise<void> => eventually(async () => (await tracker.client().get('/ready')).status === 200)
 
-test('nothing fires while all is well', async () => {
+test('no alert fires while everything works', async () => {
   await alerts.scrape(QUIET, load)
   await alerts.expectFiring()
 })
@@ -85,7 +85,7 @@ test('Postgres is stopped', async () => {
   await alerts.expectFiring()
 })
 
-test('a process that leaves the flush to another one tells of no batches that wait', async () => {
+test('a process that does not lead reports no waiting batches', async () => {
   const waiting = (): Promise<number> => metricOf(tracker, 'tracker_accounting_batches_waiting')
   await announce(tracker.url, member.passkey, { infoHash, uploaded: 2_000 })
   await servers.postgres.kill()
@@ -107,7 +107,7 @@ test('Redis is stopped', async () => {
   await alerts.expectFiring()
 })
 
-test('Redis is full, and nearly full', async () => {
+test('Redis is full or nearly full', async () => {
   await redis.setbit('ballast', BALLAST_BYTES * 8 - 1, 1)
   const used = await metricOf(tracker, 'redis_memory_used_bytes{redis="main"}')
   await redis.config('SET', 'maxmemory', Math.round(used / 2))
@@ -122,7 +122,7 @@ test('Redis is full, and nearly full', async () => {
   await alerts.expectFiring()
 })
 
-test('a lock in Postgres holds all connections, and makes requests slow', async () => {
+test('a lock in Postgres takes all connections and slows requests down', async () => {
   alerts = record(/^tracker_/)
   const holder = new pg.Client({ connectionString: tracker.database.adminUrl })
   await holder.connect()
@@ -171,7 +171,7 @@ test('Redis answers slowly', async () => {
   await alerts.expectFiring('RequestsSlow', 'TrackerAnnouncesSlow')
 })
 
-test('clients announce what is not there, and open WebSockets where there are none', async () => {
+test('clients announce unknown torrents and open disabled WebSockets', async () => {
   const unknown = (): Promise<unknown> =>
     announce(tracker.url, member.passkey, { infoHash: '0'.repeat(40), event: 'started' })
   await alerts.scrape(6, async () => {
@@ -186,7 +186,7 @@ test('clients announce what is not there, and open WebSockets where there are no
   await alerts.expectFiring('TrackerAnnouncesRefused', 'TrackerWebSocketsRefused')
 })
 
-test('no announce arrives, although there are peers', async () => {
+test('no announces arrive although there are peers', async () => {
   await load()
   await eventually(async () => {
     await tracker.flush()

@@ -26,7 +26,7 @@ const outline = (answer: Answer) =>
     ...subcategories.map((sub) => `${sub.name} ${sub.torznabId}`),
   ])
 
-test('seeding creates the standard tree, which clients without a session may read', async () => {
+test('seeding creates the standard tree, which is public', async () => {
   expect(itemsOf(await tracker.client().get('/api/categories'))).toEqual([])
   expect((await admin.post('/api/admin/categories/seed')).status).toBe(201)
   const listed = await tracker.client().get('/api/categories')
@@ -42,7 +42,7 @@ test('seeding creates the standard tree, which clients without a session may rea
   ])
 })
 
-test('seeding is only for a site without categories, also for two at once', async () => {
+test('seeding requires a site without categories, even for two concurrent requests', async () => {
   const answers = await Promise.all([1, 2, 3].map(() => admin.post('/api/admin/categories/seed')))
   expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409])
   const refused = await admin.post('/api/admin/categories/seed')
@@ -50,7 +50,7 @@ test('seeding is only for a site without categories, also for two at once', asyn
   expect(itemsOf(await admin.get('/api/categories'))).toHaveLength(8)
 })
 
-test('after all categories are deleted the tree can be seeded again', async () => {
+test('the tree can be seeded again after all categories are deleted', async () => {
   await admin.post('/api/admin/categories/seed')
   for (const root of itemsOf(await admin.get('/api/categories'))) {
     for (const { id } of [...root.subcategories, root])
@@ -76,12 +76,12 @@ test.each([
   ['games-pc', 4050],
   ['ebooks', 7020],
   ['books', 7020],
-])('a category made with the slug %s gets the Torznab id %i', async (slug, torznabId) => {
+])('a category created with the slug %s gets the Torznab id %i', async (slug, torznabId) => {
   const made = await admin.post('/api/admin/categories', { slug, name: 'A name' })
   expect([made.status, made.json]).toMatchObject([201, { slug, torznabId }])
 })
 
-test('categories are made, changed and deleted', async () => {
+test('creates, changes and deletes categories', async () => {
   const root = await admin.post('/api/admin/categories', { slug: 'maps', name: 'Maps', torznabId: 8000 })
   const leaf = await admin.post('/api/admin/categories', { slug: 'sea', name: 'Sea', torznabId: 8010, parent: 'maps' })
   const deeper = await admin.post('/api/admin/categories', { slug: 'x', name: 'X', torznabId: 8020, parent: 'sea' })
@@ -96,7 +96,7 @@ test('categories are made, changed and deleted', async () => {
   expect((await admin.delete(`/api/admin/categories/${root.member('id')}`)).status).toBe(404)
 })
 
-test('a category goes below another, and no deeper', async () => {
+test('the tree has at most two levels', async () => {
   for (const slug of ['land', 'water', 'sea'])
     await admin.post('/api/admin/categories', { slug, name: slug, torznabId: 8000 })
   const ids = new Map(itemsOf(await admin.get('/api/categories')).map(({ slug, id }) => [slug, id]))
@@ -117,7 +117,7 @@ test('a category goes below another, and no deeper', async () => {
   expect(outline(await admin.get('/api/categories'))).toEqual([['land 8000'], ['water 8000'], ['sea 8000']])
 })
 
-test('categories are put in an order, and only all of them at once', async () => {
+test('orders all categories together', async () => {
   await admin.post('/api/admin/categories/seed')
   const before = itemsOf(await admin.get('/api/categories'))
   const ids = before.flatMap(({ id, subcategories }) => [id, ...subcategories.map((sub) => sub.id)]).toReversed()
@@ -130,7 +130,7 @@ test('categories are put in an order, and only all of them at once', async () =>
     expect((await admin.post('/api/admin/categories/order', { ids: wrong })).status).toBe(409)
 })
 
-test('staff see how many torrents are in each category', async () => {
+test('counts the torrents of each category for staff', async () => {
   await admin.post('/api/admin/categories/seed')
   for (const name of ['One', 'Two']) await admin.upload(makeTorrent(name), { category: 'comics' })
   const deleted = await admin.upload(makeTorrent('Three'), { category: 'comics' })
@@ -141,7 +141,7 @@ test('staff see how many torrents are in each category', async () => {
   expect(books).toMatchObject({ torrents: 0, subcategories: [{ torrents: 0 }, { slug: 'comics', torrents: 2 }, {}] })
 })
 
-test('deleting all categories leaves the torrents, which are in their categories again once these are back', async () => {
+test('torrents survive the deletion of all categories and return to new ones with the same slugs', async () => {
   await admin.post('/api/admin/categories/seed')
   const id = (await admin.upload(makeTorrent('Staying'), { category: 'comics' })).member('id')
   await admin.upload(makeTorrent('Waiting.Elsewhere'), { category: 'other' })
@@ -165,7 +165,7 @@ test('deleting all categories leaves the torrents, which are in their categories
   expect((await admin.get('/api/torrents?category=books')).json).toMatchObject({ items: [{ category: 'comics' }] })
 })
 
-test('what was deleted with all others cannot be changed, named as a parent or deleted', async () => {
+test('a hidden category cannot be changed, used as a parent or deleted', async () => {
   const root = await admin.post('/api/admin/categories', { slug: 'gone', name: 'Gone', torznabId: 8000 })
   await admin.delete('/api/admin/categories')
   const path = `/api/admin/categories/${root.member('id')}`
@@ -176,7 +176,7 @@ test('what was deleted with all others cannot be changed, named as a parent or d
   expect((await admin.delete('/api/admin/categories')).json).toEqual({ categories: 0, torrents: 0 })
 })
 
-test('a slug belongs to one category', async () => {
+test('slugs are unique', async () => {
   const one = await admin.post('/api/admin/categories', { slug: 'one', name: 'One', torznabId: 1 })
   const again = await admin.post('/api/admin/categories', { slug: 'one', name: 'Uno', torznabId: 2 })
   await admin.post('/api/admin/categories', { slug: 'two', name: 'Two', torznabId: 2 })
@@ -191,7 +191,7 @@ test.each([
   [{ slug: 'ok', name: 'n' }, 'torznabId'],
   [{ slug: 'ok', name: 'n', torznabId: 1.5 }, 'torznabId'],
   [{ slug: 'ok', name: 'n', torznabId: 1, parent: 'nowhere' }, 'parent'],
-])('the category %j is refused, naming %s', async (body, name) => {
+])('refuses the category %j, naming %s', async (body, name) => {
   const answer = await admin.post('/api/admin/categories', body)
   expect([answer.status, answer.member('error', 'message')]).toEqual([
     400,
@@ -199,7 +199,7 @@ test.each([
   ])
 })
 
-test('a category with torrents stays until they are gone', async () => {
+test('a category with torrents cannot be deleted', async () => {
   const made = await admin.post('/api/admin/categories', { slug: 'held', name: 'Held', torznabId: 8000 })
   const upload = await admin.upload(makeTorrent('Holding'), { category: 'held' })
   expect((await admin.delete(`/api/admin/categories/${made.member('id')}`)).status).toBe(409)

@@ -74,7 +74,7 @@ test.each([
   ['an hour ahead', HOUR_MS],
   ['three weeks ahead', 500 * HOUR_MS],
   ['an hour behind', -HOUR_MS],
-])('a batch that a process %s took is written when another one has seen it for three seconds', async (_what, off) => {
+])('a batch taken by a process %s is written three seconds after another process sees it', async (_what, off) => {
   await redis.flushdb()
   let now = Date.now()
   const swarms = createTestSwarms({ redis, clock: { now: () => now }, settings: SETTINGS, random: Math.random })
@@ -88,7 +88,7 @@ test.each([
   expect(own.uploads).toEqual([0])
 })
 
-test('a clock that went back by an hour credits what moved, and lets nobody wait for it', async () => {
+test('a clock that goes back by an hour neither loses nor delays credit', async () => {
   await redis.flushdb()
   let now = Date.now()
   const swarms = createTestSwarms({ redis, clock: { now: () => now }, settings: SETTINGS, random: Math.random })
@@ -104,7 +104,7 @@ test('a clock that went back by an hour credits what moved, and lets nobody wait
   expect(uploads).toEqual([5e9])
 })
 
-test('a process a year ahead does not forget which batches were written', async () => {
+test('a process a year ahead does not forget written batches', async () => {
   const written = randomUUID()
   await world.sql("insert into flush_log values ($1, now()), (gen_random_uuid(), now() - interval '31 days')", [
     written,
@@ -123,7 +123,7 @@ test('a process a year ahead does not forget which batches were written', async 
   await expect(world.sql(left, [written])).resolves.toEqual([{ id: written }])
 })
 
-test('a process an hour ahead changes nothing for the others', async () => {
+test('a process an hour ahead does not affect the others', async () => {
   const uploader = await createMember(world, 'uploader')
   const { infoHash } = await uploadTorrent(uploader, 'Torrent of two clocks')
   const alice = await createAnnouncer(world, 'alice')

@@ -71,7 +71,7 @@ test.each(['banned', 'suspended'])(
   },
 )
 
-test('the peers of a passkey that was reset leave the swarms, and its stop is accepted', async () => {
+test("a passkey reset removes the user's peers, and the old passkey can still stop", async () => {
   const member = await createMember(tracker, 'member-reset')
   await seedAll(member.passkey)
   expect((await member.client.post('/api/user/passkey')).status).toBe(200)
@@ -86,7 +86,7 @@ test('the peers of a passkey that was reset leave the swarms, and its stop is ac
   expect(nobody.fields['failure reason']).toBeUndefined()
 })
 
-test('a banned member may sign out, and nothing else', async () => {
+test('a banned member can only sign out', async () => {
   const member = await createMember(tracker, 'member-leaving')
   await admin.client.patch(`/api/admin/users/${member.id}`, { state: 'banned' })
   expect((await member.client.get('/api/user/me')).status).toBe(403)
@@ -95,7 +95,7 @@ test('a banned member may sign out, and nothing else', async () => {
   expect((await tracker.client().post('/api/auth/logout')).status).toBe(401)
 })
 
-test('the last active administrator stays one, also when two demote each other at once', async () => {
+test('the last active administrator remains, even if two demote each other concurrently', async () => {
   for (let round = 0; round < 10; round++) {
     const name = `second-${String(round)}`
     const client = await tracker.signedIn(name, 'admin')

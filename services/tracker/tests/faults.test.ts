@@ -53,7 +53,7 @@ async function expectRecovery(): Promise<void> {
   expect((await member.get('/api/torrents?search=during')).json).toMatchObject({ total: 0 })
 }
 
-test('Postgres gone: 503 for everything that needs it, nothing half-written, recovery by itself', async () => {
+test('without Postgres, requests get 503 and write nothing partially, and the service recovers', async () => {
   await servers.postgres.kill()
   await expectUnavailable()
   expect((await tracker.client().get('/api/categories')).status).toBe(503)
@@ -61,7 +61,7 @@ test('Postgres gone: 503 for everything that needs it, nothing half-written, rec
   await expectRecovery()
 })
 
-test('while Postgres is away the log has a line a second with a count, not a stack a request', async () => {
+test('an outage of Postgres logs one line per second with a count, not a stack per request', async () => {
   const before = tracker.logged().length
   await servers.postgres.kill()
   for (let i = 0; i < 40; i++) await Promise.all(requests().map(([, request]) => request()))
@@ -84,14 +84,14 @@ test('while Postgres is away the log has a line a second with a count, not a sta
   expect(Math.max(...perSecond.values())).toBeLessThanOrEqual(3)
 })
 
-test('Redis gone: no request passes unchecked, and sessions go on with what Redis kept', async () => {
+test('without Redis no request passes unchecked, and sessions survive its restart', async () => {
   servers.redis.pause()
   await expectUnavailable()
   servers.redis.resume()
   await expectRecovery()
 })
 
-test('while Redis is unavailable the public categories are read uncounted', async () => {
+test('without Redis the public categories can be read without limits', async () => {
   await servers.redis.kill()
   expect((await tracker.client().get('/api/categories')).status).toBe(200)
   await servers.redis.restart()
@@ -100,7 +100,7 @@ test('while Redis is unavailable the public categories are read uncounted', asyn
   expect((await again.post('/api/auth/login', { username: 'member', password: PASSWORD })).status).toBe(200)
 })
 
-test('a Postgres that is frozen is given up on, not waited for without end', async () => {
+test('requests to a frozen Postgres time out', async () => {
   const fresh = await tracker.signedIn('second')
   servers.postgres.pause()
   const answer = await fresh.get('/api/torrents')

@@ -34,7 +34,7 @@ test.each([
   ['in one piece', [requestOf('GET /health', OFFER).repeat(20_000)]],
   ['one by one', Array.from({ length: 1_000 }, () => requestOf('GET /health', OFFER))],
   ['before another request', [requestOf('GET /health', OFFER) + HEALTH]],
-])('offers of h2c on one connection, %s, are answered once over HTTP, and end it', async (_name, pieces) => {
+])('h2c upgrade offers on one connection, %s, get one HTTP response and end it', async (_name, pieces) => {
   expect(await statusesOf(...pieces)).toEqual([200])
   expect(await statusesOf(requestOf('GET /announce', ''), ...pieces)).toEqual([200, 200])
 })
@@ -42,7 +42,7 @@ test.each([
 const LOGIN = JSON.stringify({ username: 'nobody', password: 'wrong password' })
 const JSON_BODY = `Content-Type: application/json\r\nContent-Length: ${String(LOGIN.length)}\r\n`
 
-test('a body behind an offer of h2c is read as the body', async () => {
+test('a body after an h2c upgrade offer is read as a body', async () => {
   expect(await statusesOf(requestOf('POST /api/auth/login', OFFER + JSON_BODY, LOGIN) + HEALTH)).toEqual([401])
   expect(await statusesOf(requestOf('POST /api/auth/login', OFFER + JSON_BODY), LOGIN, HEALTH)).toEqual([401])
   const chunked = `${OFFER}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n`
@@ -62,11 +62,11 @@ test.each([
   ['an offer of h2c', requestOf('GET /health', fields(98) + OFFER)],
   ['an offer of h2c with a body', requestOf('POST /health', fields(1_002) + OFFER + LENGTH, HEALTH)],
   ['an upgrade to a WebSocket', requestOf('GET /announce', fields(98) + WEBSOCKET)],
-])('%s with more than 100 header fields is 431, and ends the connection', async (_name, request) => {
+])('%s with more than 100 header fields gets 431 and ends the connection', async (_name, request) => {
   expect(await statusesOf(request + HEALTH)).toEqual([431])
 })
 
-test('100 header fields are read', async () => {
+test('accepts 100 header fields', async () => {
   expect(await statusesOf(requestOf('GET /health', `${fields(99)}Connection: close\r\n`))).toEqual([200])
 })
 

@@ -42,7 +42,7 @@ function silence(): void {
   }
 }
 
-test('a connection that fell silent is replaced, and what it missed is reported', async () => {
+test('replaces a silent connection and reports that messages were missed', async () => {
   const address = line.address()
   if (address === null || typeof address === 'string') throw new Error('the line has no port')
   const heard: string[] = []

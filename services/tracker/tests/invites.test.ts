@@ -24,14 +24,14 @@ async function inviteOf(username: string): Promise<string> {
   return (await staff.post('/api/user/invites')).member('code')
 }
 
-test('without an invite nobody registers', async () => {
+test('registration requires an invite', async () => {
   const none = await register('uninvited')
   expect(none.status).toBe(403)
   expect((await register('uninvited', 'made-up')).status).toBe(403)
   await expect(tracker.sql("select 1 from users where username = 'uninvited'")).resolves.toEqual([])
 })
 
-test('an invite opens one account, and its maker sees whose', async () => {
+test('an invite creates one account, which its creator can see', async () => {
   const staff = await tracker.signedIn('host', 'moderator')
   const made = await staff.post('/api/user/invites')
   expect(made.status).toBe(201)
@@ -42,7 +42,7 @@ test('an invite opens one account, and its maker sees whose', async () => {
   expect(listed.text).not.toContain(made.member('code'))
 })
 
-test('of five who use one invite at once, one gets an account', async () => {
+test('one of five concurrent registrations with the same invite succeeds', async () => {
   const code = await inviteOf('crowded')
   const answers = await Promise.all(Array.from({ length: 5 }, (_, i) => register(`crowd-${i}`, code)))
   expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 403, 403, 403, 403])
@@ -51,13 +51,13 @@ test('of five who use one invite at once, one gets an account', async () => {
   ])
 })
 
-test('a registration that fails does not spend its invite', async () => {
+test('a failed registration does not use up its invite', async () => {
   const code = await inviteOf('patient')
   expect((await register('patient', code)).status).toBe(409)
   expect((await register('impatient', code)).status).toBe(201)
 })
 
-test('without a usable invite nobody learns which names and addresses are taken', async () => {
+test('without a usable invite, registration does not reveal which names and addresses are taken', async () => {
   await tracker.signedIn('insider')
   const taken = await register('insider', 'made-up')
   expect([taken.status, taken.text]).toEqual([403, (await register('nobody-yet', 'made-up')).text])
@@ -91,7 +91,7 @@ test.each(['suspended', 'banned'] as const)(
   },
 )
 
-test('a member makes as many invites as an administrator gave, also when asking for them all at once', async () => {
+test('a member can create as many invites as allowed, even concurrently', async () => {
   const admin = await tracker.signedIn('giver', 'admin')
   const member = await tracker.signedIn('taker')
   expect((await member.post('/api/user/invites')).status).toBe(403)
@@ -102,7 +102,7 @@ test('a member makes as many invites as an administrator gave, also when asking 
   expect((await member.get('/api/user/me')).json).toMatchObject({ invitesLeft: 0 })
 })
 
-test('closed registration is closed with an invite too', async () => {
+test('closed registration refuses invites', async () => {
   const closed = await startTracker({ REGISTRATION: 'closed' })
   try {
     const staff = await closed.signedIn('host', 'admin')
@@ -116,7 +116,7 @@ test('closed registration is closed with an invite too', async () => {
   }
 })
 
-describe('an invite that is taken back', () => {
+describe('a revoked invite', () => {
   let admin: Client
 
   beforeAll(async () => {
@@ -139,7 +139,7 @@ describe('an invite that is taken back', () => {
     return { client, id: made.member('id'), code: made.member('code') }
   }
 
-  test('opens no account, is in no list, and is back in the allowance of its maker', async () => {
+  test("creates no account, is not listed, and restores its creator's allowance", async () => {
     const { client, id, code } = await memberWithInvite('regretful', 2)
     expect(await leftOf(client)).toBe(1)
     expect((await client.delete(`/api/invites/${id}`)).status).toBe(204)
@@ -149,7 +149,7 @@ describe('an invite that is taken back', () => {
     expect(await logOf(client)).toEqual([])
   })
 
-  test('gives nothing back where staff made it, also after they became a member', async () => {
+  test('restores nothing if staff created it, even if they are members by now', async () => {
     const staff = await tracker.signedIn('generous', 'moderator')
     const [first, second] = [await staff.post('/api/user/invites'), await staff.post('/api/user/invites')]
     expect((await staff.delete(`/api/invites/${first.member('id')}`)).status).toBe(204)
@@ -159,7 +159,7 @@ describe('an invite that is taken back', () => {
     expect(await leftOf(staff)).toBe(0)
   })
 
-  test('gives back what it took where its maker is staff by now', async () => {
+  test('restores the allowance even if its creator is staff by now', async () => {
     const { client, id } = await memberWithInvite('promoted')
     await admin.patch(`/api/admin/users/${await idOf(client)}`, { role: 'moderator' })
     expect((await client.delete(`/api/invites/${id}`)).status).toBe(204)
@@ -195,7 +195,7 @@ describe('an invite that is taken back', () => {
     for (const other of others) expect(codeOf(await other.delete(`/api/invites/${id}`))).toEqual([404, 'NOT_FOUND'])
   })
 
-  test('of somebody else is for administrators only', async () => {
+  test("can be another user's only for administrators", async () => {
     const { client, id } = await memberWithInvite('protected')
     const moderator = await tracker.signedIn('not-enough', 'moderator')
     for (const caller of [client, moderator])
@@ -205,7 +205,7 @@ describe('an invite that is taken back', () => {
     expect(await listOf(client)).toMatchObject([{ id }])
   })
 
-  test('by an administrator is in the admin log, with what its maker got back', async () => {
+  test('is in the admin log with the restored allowance, if revoked by an administrator', async () => {
     const { client, id, code } = await memberWithInvite('helped')
     const [listed] = (await listOf(client)) as [{ created: string }]
     expect((await admin.delete(`/api/admin/invites/${id}`)).status).toBe(204)
@@ -223,7 +223,7 @@ describe('an invite that is taken back', () => {
     expect(JSON.stringify(await tracker.sql('select * from admin_log'))).not.toContain(code)
   })
 
-  test('of staff is in the admin log without an allowance', async () => {
+  test('is in the admin log without an allowance, if created by staff', async () => {
     const staff = await tracker.signedIn('hasty', 'moderator')
     const made = await staff.post('/api/user/invites')
     expect((await admin.delete(`/api/admin/invites/${made.member('id')}`)).status).toBe(204)
@@ -232,7 +232,7 @@ describe('an invite that is taken back', () => {
     expect({ before: entry.before, after: entry.after }).toEqual(fields)
   })
 
-  test('stays where the admin log cannot be written', async () => {
+  test('is not revoked if the admin log cannot be written', async () => {
     const { client, id } = await memberWithInvite('unlogged')
     await tracker.sql('alter table admin_log add constraint broken check (false) not valid')
     expect((await admin.delete(`/api/admin/invites/${id}`)).status).toBe(500)
@@ -241,7 +241,7 @@ describe('an invite that is taken back', () => {
     expect(await leftOf(client)).toBe(0)
   })
 
-  test('is back in the allowance once when it is taken back by several at once', async () => {
+  test('restores the allowance once, even if several revoke it concurrently', async () => {
     const { client, id } = await memberWithInvite('impetuous')
     const paths = [...Array.from({ length: 5 }, () => `/api/invites/${id}`), `/api/admin/invites/${id}`]
     const answers = await Promise.all(
@@ -254,7 +254,7 @@ describe('an invite that is taken back', () => {
   test.each([
     { first: 'registration', statuses: [201, 409], left: 0 },
     { first: 'taking it back', statuses: [403, 204], left: 1 },
-  ])('while somebody registers with it: $first came first and wins', async ({ first, statuses, left }) => {
+  ])('with a concurrent registration: $first came first and wins', async ({ first, statuses, left }) => {
     const name = `racer-${left}`
     const { client, id, code } = await memberWithInvite(name)
     const requests = [() => register(`${name}-guest`, code), () => client.delete(`/api/invites/${id}`)]

@@ -60,7 +60,7 @@ async function stored(): Promise<unknown> {
   return rows[0]
 }
 
-test('who transferred nothing and was seen a moment ago is left as they are, and so is the torrent', async () => {
+test('does not write recently seen users without transfers, nor their torrents', async () => {
   await write({})
   const before = await placesOf()
   await write({ lastSeen: START + 60 })
@@ -74,13 +74,13 @@ test('who transferred nothing and was seen a moment ago is left as they are, and
   ).resolves.toEqual([{ seed_seconds: '20', seen: START + 60 }])
 })
 
-test('a last announce more than a minute later is written', async () => {
+test('writes a last announce that is more than a minute later', async () => {
   await write({})
   await write({ lastSeen: START + 61 })
   expect(await stored()).toMatchObject({ torrent_seen: START + 61, user_seen: START + 61 })
 })
 
-test('a last announce a moment later is written with what was transferred, or counted', async () => {
+test('writes a slightly later last announce together with transfers or counts', async () => {
   await write({})
   await write({ actualUp: 7, creditedUp: 7, lastSeen: START + 1 }, [{ complete: 1, incomplete: 0 }])
   expect(await stored()).toMatchObject({ uploaded: 7, user_seen: START + 1, torrent_seen: START + 1, seeders: 1 })
@@ -92,27 +92,27 @@ test('an older last announce does not replace a newer one', async () => {
   expect(await stored()).toMatchObject({ uploaded: 7, user_seen: START, torrent_seen: START, seeders: 1 })
 })
 
-test('a snatch and the counts of the same swarm are written in one batch', async () => {
+test('writes a snatch and the counts of the same swarm in one batch', async () => {
   await write({ leeched: true, left: 5 }, [{ complete: 0, incomplete: 1 }])
   const completed = await write({ completedAt: START + 2, lastSeen: START + 2 }, [{ complete: 1, incomplete: 0 }])
   expect(completed.map(({ infoHash }) => infoHash.toString('hex'))).toEqual([torrent.infoHash])
   expect(await stored()).toMatchObject({ completed: 1, seeders: 1, leechers: 0, torrent_seen: START + 2 })
 })
 
-test('counts that are stored already are not written again', async () => {
+test('does not write unchanged counts', async () => {
   await write({}, [{ complete: 2, incomplete: 3 }])
   const before = await placesOf()
   await write({ lastSeen: START + 1 }, [{ complete: 2, incomplete: 3 }])
   expect(await placesOf()).toEqual(before)
 })
 
-test('a torrent without statistics is given them', async () => {
+test('creates missing statistics of a torrent', async () => {
   await tracker.sql('delete from torrent_stats where torrent_id = $1', [torrent.id])
   await write({ leeched: true, snatched: true, completedAt: START }, [{ complete: 1, incomplete: 2 }])
   expect(await stored()).toMatchObject({ completed: 1, seeders: 1, leechers: 2, torrent_seen: START })
 })
 
-test('counts without an announce are written, and the time of the last announce stays', async () => {
+test('writes counts without an announce, and keeps the time of the last announce', async () => {
   await write({})
   const name = Buffer.from(torrent.infoHash, 'hex')
   await ledger.write([{ id: newId(), deltas: [], counts: [{ name, complete: 4, incomplete: 0 }] }])

@@ -6,7 +6,7 @@ let tracker: TestTracker
 
 afterEach(() => tracker.stop())
 
-test('reads are limited per user, and say so in headers', async () => {
+test('limits reads per user and reports the limit in headers', async () => {
   tracker = await startTracker({ REST_READ_LIMIT: '3' })
   const one = await tracker.signedIn('one')
   const two = await tracker.signedIn('two')
@@ -20,7 +20,7 @@ test('reads are limited per user, and say so in headers', async () => {
   expect((await two.get('/api/user/me')).status).toBe(200)
 })
 
-test('a user is counted across addresses and sessions, clients without a session by address', async () => {
+test('counts users across addresses and sessions, and clients without a session by address', async () => {
   tracker = await startTracker({ REST_READ_LIMIT: '2', TRUSTED_PROXIES: '127.0.0.1' })
   const user = await tracker.signedIn('traveller')
   const read = async (address: string) => (await user.get('/api/user/me', { 'x-forwarded-for': address })).status
@@ -31,7 +31,7 @@ test('a user is counted across addresses and sessions, clients without a session
   expect(await look('2001:db8:0:1::1')).toBe(200)
 })
 
-test('writes are limited per user, apart from reads', async () => {
+test('limits writes per user, separately from reads', async () => {
   tracker = await startTracker({ REST_WRITE_LIMIT: '2' })
   const client = await tracker.signedIn('writer')
   const statuses = []
@@ -40,7 +40,7 @@ test('writes are limited per user, apart from reads', async () => {
   expect((await client.get('/api/user/me')).status).toBe(200)
 })
 
-test('sign-ins are limited by address and account, the right password counted too', async () => {
+test('limits sign-ins by address and account, including correct passwords', async () => {
   tracker = await startTracker({ AUTH_LIMIT: '3', TRUSTED_PROXIES: '127.0.0.1' })
   await tracker.context.useCases.accounts.create({
     username: 'target',
@@ -62,7 +62,7 @@ test('sign-ins are limited by address and account, the right password counted to
   expect(await attempt('another', 'guess', attacker)).toBe(401)
 })
 
-test('one address may try ten times as often as one account, whatever names it tries', async () => {
+test('allows an address ten times the attempts of an account, whatever the usernames', async () => {
   tracker = await startTracker({ AUTH_LIMIT: '1' })
   const statuses = []
   for (let i = 0; i < 11; i++)
@@ -70,7 +70,7 @@ test('one address may try ten times as often as one account, whatever names it t
   expect(statuses).toEqual([...Array<number>(10).fill(401), 429])
 })
 
-test('guessing the current password of a stolen session is limited like signing in', async () => {
+test('limits guesses of the current password in a stolen session', async () => {
   tracker = await startTracker({ AUTH_LIMIT: '2', REGISTRATION: 'open' })
   const client = tracker.client()
   await client.post('/api/auth/register', { username: 'robbed', email: 'robbed@example.org', password: PASSWORD })
@@ -80,7 +80,7 @@ test('guessing the current password of a stolen session is limited like signing 
   expect(statuses).toEqual([403, 403, 429])
 })
 
-test('announces without a user are limited by IPv4 address, and by the /64 of an IPv6 one', async () => {
+test('limits announces without a user by IPv4 address or IPv6 /64', async () => {
   tracker = await startTracker({ TRACKER_MODE: 'open', ANNOUNCE_LIMIT: '3', TRUSTED_PROXIES: '127.0.0.1' })
   tracker.holdClock()
   const statusOf = async (address: string) => {

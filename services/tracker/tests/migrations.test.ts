@@ -46,7 +46,7 @@ test('a migrated database has nothing left to migrate', async () => {
   await expect(migrate({ url: database.ownerUrl, runtimeRole: role })).resolves.toEqual([])
 })
 
-test('an invite from before was taken from the allowance of its maker, unless they are staff', async () => {
+test("earlier invites count against their creators' allowance, except those of staff", async () => {
   const before = await databaseBefore('0012-invite-allowances')
   try {
     const asOwner = (statement: string) =>
@@ -130,7 +130,7 @@ test('Torznab statistics by hour are carried over, and users with their first da
   }
 })
 
-test('the site has exactly one row of settings', async () => {
+test('there is exactly one row of site settings', async () => {
   await expect(asApp('select download_percent, upload_percent from site_settings')).resolves.toEqual([
     { download_percent: 100, upload_percent: 100 },
   ])
@@ -145,6 +145,6 @@ test.each([
   'delete from users',
   'update flush_log set flushed_at = now()',
   "insert into kysely_migration values ('9999', 'now')",
-])('the run-time role may not: %s', async (statement) => {
+])('the run-time role cannot: %s', async (statement) => {
   await expect(asApp(statement)).rejects.toThrow(/permission denied|must be owner/)
 })

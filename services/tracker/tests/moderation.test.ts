@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 afterAll(() => tracker.stop())
 
-test('with manual approval a torrent waits for staff, while its uploader sees and seeds it', async () => {
+test('with manual approval a torrent waits for staff, and its uploader can see and seed it', async () => {
   const member = await tracker.signedIn('member')
   const other = await tracker.signedIn('other')
   const staff = await tracker.signedIn('staff', 'moderator')
@@ -67,7 +67,7 @@ test.each(['automatic', 'manual'] as const)(
   },
 )
 
-test('what was rejected stays known to moderators when it is deleted and uploaded again', async () => {
+test('moderators see earlier rejections of a deleted torrent that is uploaded again', async () => {
   const automatic = await tracker.replica({ UPLOAD_APPROVAL: 'automatic' })
   const member = await automatic.signedIn('again')
   const staff = await automatic.signedIn('staff-again', 'moderator')

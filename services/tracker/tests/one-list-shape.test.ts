@@ -40,7 +40,7 @@ test.each([
   ['invites', 25],
   ['categories', 1_000],
   ['managed categories', 1_000],
-])('the list of %s comes in pages like every other', async (name, limit) => {
+])('the list of %s is paginated like every other', async (name, limit) => {
   const path = paths.get(name) ?? ''
   const read = async (query: string) => (await admin.get(path + query)).json as List
   const all = await read('')

@@ -8,12 +8,12 @@ import { startTracker } from './support/tracker.ts'
 
 const readText = (file: string): string => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')
 
-test('openapi.json is what the schemas say; `pnpm --filter tracker openapi` writes it anew', () => {
+test('openapi.json matches the schemas; `pnpm --filter tracker openapi` regenerates it', () => {
   const committed: unknown = JSON.parse(readText('openapi.json'))
   expect(committed).toEqual(JSON.parse(JSON.stringify(describeApi())))
 })
 
-test('every route that is served is described, and every described one served', async () => {
+test('describes exactly the served routes', async () => {
   const tracker = await startTracker()
   const app = createApp(tracker.context, {
     logger: createLogger({ name: 'test', level: 'silent' }),
@@ -31,14 +31,14 @@ test('operation ids are unique', () => {
   expect(new Set(ids).size).toBe(ids.length)
 })
 
-test('every reference in the document leads somewhere', () => {
+test('every reference in the document resolves', () => {
   const document = JSON.stringify(describeApi())
   const { components } = JSON.parse(document) as { components: Record<string, Record<string, unknown>> }
   for (const [, section = '', name = ''] of document.matchAll(/"#\/components\/(\w+)\/(\w+)"/g))
     expect(components[section]).toHaveProperty(name)
 })
 
-test('the README lists every error code with its status, and no other', () => {
+test('the README lists exactly the error codes with their statuses', () => {
   const rows = [...readText('README.md').matchAll(/^\| `([A-Z_]+)` +\| (\d{3}) +\|/gm)]
   expect(rows.map(([, code, status]) => [code, Number(status)])).toEqual(
     Object.entries(ERRORS).map(([code, { status }]) => [code, status]),

@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => tracker.stop())
 
-test('the overview has a number of each part of the site', async () => {
+test('the overview has figures of each part of the site', async () => {
   const moderator = await tracker.signedIn('moderator', 'moderator')
   const member = await tracker.signedIn('member')
   expect((await member.get('/api/admin/overview')).status).toBe(403)

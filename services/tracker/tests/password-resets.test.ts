@@ -20,7 +20,7 @@ const signIn = (username: string, password: string, client = tracker.client()) =
 const resetsOf = async (id: string) =>
   ((await admin.get(`/api/admin/log?target=${id}&action=user.password.reset`)).json as { items: unknown[] }).items
 
-test('the new password is the only one from then on, and every session ends', async () => {
+test('replaces the password and ends every session', async () => {
   const here = await tracker.signedIn('forgetful')
   const there = tracker.client()
   await signIn('forgetful', PASSWORD, there)
@@ -34,7 +34,7 @@ test('the new password is the only one from then on, and every session ends', as
   expect((await member.get('/api/user/me')).status).toBe(200)
 })
 
-test('the member changes the password that they were given', async () => {
+test('the member can change the new password', async () => {
   const member = await tracker.signedIn('changes-it')
   const given = (await reset(await idOf(member))).member('password')
   await signIn('changes-it', given, member)
@@ -44,7 +44,7 @@ test('the member changes the password that they were given', async () => {
   expect((await signIn('changes-it', 'one that they remember')).status).toBe(200)
 })
 
-test('every reset gives another password', async () => {
+test('every reset creates a different password', async () => {
   const id = await idOf(await tracker.signedIn('again'))
   const [first, second] = [(await reset(id)).member('password'), (await reset(id)).member('password')]
   expect(second).not.toBe(first)
@@ -52,7 +52,7 @@ test('every reset gives another password', async () => {
   expect((await signIn('again', second)).status).toBe(200)
 })
 
-test('a sign-in with the old password at the same moment gets no session that lasts', async () => {
+test('a concurrent sign-in with the old password gets no lasting session', async () => {
   const id = await idOf(await tracker.signedIn('raced'))
   const guest = tracker.client()
   const [given, entered] = await withRowLocked(tracker, 'raced', async (waiting) => {
@@ -68,7 +68,7 @@ test('a sign-in with the old password at the same moment gets no session that la
   expect((await guest.get('/api/user/me')).status).toBe(401)
 })
 
-test('a change with the old password at the same moment does not undo the reset', async () => {
+test('a concurrent change with the old password does not undo the reset', async () => {
   const member = await tracker.signedIn('thwarted')
   const id = await idOf(member)
   const [given, changed] = await withRowLocked(tracker, 'thwarted', async (waiting) => {
@@ -85,7 +85,7 @@ test('a change with the old password at the same moment does not undo the reset'
   expect((await signIn('thwarted', given?.member('password') ?? '')).status).toBe(200)
 })
 
-test.each(['member', 'moderator'] as const)('a %s resets no password', async (role) => {
+test.each(['member', 'moderator'] as const)('a %s cannot reset passwords', async (role) => {
   const id = await idOf(await tracker.signedIn(`target-of-${role}`))
   const answer = await reset(id, await tracker.signedIn(`a-${role}`, role))
   expect([answer.status, answer.member('error', 'code')]).toEqual([403, 'FORBIDDEN'])
@@ -93,11 +93,11 @@ test.each(['member', 'moderator'] as const)('a %s resets no password', async (ro
   expect(await resetsOf(id)).toEqual([])
 })
 
-test('a visitor resets no password', async () => {
+test('a visitor cannot reset passwords', async () => {
   expect((await reset(await idOf(admin), tracker.client())).status).toBe(401)
 })
 
-test('administrators cannot reset their own password, which needs the current one', async () => {
+test('administrators cannot reset their own password', async () => {
   const id = await idOf(admin)
   const answer = await reset(id)
   expect([answer.status, answer.member('error', 'code')]).toEqual([409, 'CONFLICT'])
@@ -106,14 +106,14 @@ test('administrators cannot reset their own password, which needs the current on
   expect(await resetsOf(id)).toEqual([])
 })
 
-test('administrators reset the password of another administrator', async () => {
+test('administrators can reset the password of another administrator', async () => {
   const other = await tracker.signedIn('other-admin', 'admin')
   const given = (await reset(await idOf(other))).member('password')
   expect((await other.get('/api/user/me')).status).toBe(401)
   expect((await signIn('other-admin', given)).status).toBe(200)
 })
 
-test('a suspended account gets a new password and stays suspended', async () => {
+test('a suspended account stays suspended', async () => {
   const id = await idOf(await tracker.signedIn('suspended'))
   await admin.patch(`/api/admin/users/${id}`, { state: 'suspended' })
   const given = (await reset(id)).member('password')
@@ -127,7 +127,7 @@ test.each(['nonsense', '0190b6a0-0000-7000-8000-000000000000', '%00'])('the user
   expect([answer.status, answer.member('error', 'code')]).toEqual([404, 'NOT_FOUND'])
 })
 
-test('the admin log has who did it to whom, and neither the password nor its hash', async () => {
+test('the admin log records actor and target, but neither the password nor its hash', async () => {
   const id = await idOf(await tracker.signedIn('recorded'))
   const given = (await reset(id)).member('password')
   expect(await resetsOf(id)).toEqual([
@@ -142,7 +142,7 @@ test('the admin log has who did it to whom, and neither the password nor its has
   for (const secret of [given, 'argon2']) expect(rows).not.toContain(secret)
 })
 
-test('where the admin log cannot be written, the old password stays', async () => {
+test('the old password stays if the admin log cannot be written', async () => {
   const member = await tracker.signedIn('kept')
   const id = await idOf(member)
   await tracker.sql("alter table admin_log add constraint broken check (action <> 'user.password.reset') not valid")
@@ -153,7 +153,7 @@ test('where the admin log cannot be written, the old password stays', async () =
   expect((await signIn('kept', PASSWORD)).status).toBe(200)
 })
 
-test('no password that was given is in the log, nor a hash of one', async () => {
+test('the log contains no password or hash', async () => {
   const member = await tracker.signedIn('unlogged')
   const id = await idOf(member)
   const given = (await reset(id)).member('password')

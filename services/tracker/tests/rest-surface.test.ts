@@ -25,7 +25,7 @@ const send = (client: Client, endpoint: { method: string; path: string }) =>
     ...(endpoint.method !== 'GET' && { body: '{}' }),
   })
 
-test('exactly registering, signing in, the categories and the site are open to clients without a session', () => {
+test('only registration, sign-in, categories and the site are public', () => {
   const open = ENDPOINTS.filter(({ access }) => access === 'anyone').map(({ method, path }) => `${method} ${path}`)
   expect(open.toSorted()).toEqual([
     'GET /api/categories',
@@ -68,7 +68,7 @@ test.each([
   ['GET', '/API/torrents'],
   ['POST', '/nothing'],
   ['PUT', '/api/nothing'],
-])('%s %s is 404 in the one shape', async (method, path) => {
+])('%s %s is 404 with an error body', async (method, path) => {
   const answer = await member.send(method, path)
   expect([answer.status, answer.json]).toEqual([
     404,
@@ -83,7 +83,7 @@ test.each([
   ['POST', '/api/user/me', 'GET, HEAD, PATCH'],
   ['PROPFIND', '/api/categories', 'GET, HEAD'],
   ['POST', '/health', 'GET, HEAD'],
-])('%s %s is 405 and says what is allowed', async (method, path, allow) => {
+])('%s %s is 405 with an Allow header', async (method, path, allow) => {
   const answer = await member.send(method, path)
   expect([answer.status, answer.member('error', 'code'), answer.headers.get('allow')]).toEqual([
     405,
@@ -92,7 +92,7 @@ test.each([
   ])
 })
 
-test('a path that cannot be decoded is 400', async () => {
+test('an undecodable path is 400', async () => {
   const answer = await member.get('/api/torrents/%E0%A4%A')
   expect([answer.status, answer.member('error', 'code')]).toEqual([400, 'BAD_REQUEST'])
 })
@@ -113,7 +113,7 @@ test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/json;
   },
 )
 
-test('an upload that is no form is 415', async () => {
+test('an upload that is not a form is 415', async () => {
   const answer = await member.send('POST', '/api/torrents', {
     body: '{}',
     headers: { 'content-type': 'application/json' },
@@ -131,7 +131,7 @@ test('a malformed form is 400', async () => {
   }
 })
 
-test('bodies beyond their bounds are 413', async () => {
+test('bodies beyond their limits are 413', async () => {
   const json = await tracker.client().post('/api/auth/login', { username: 'member', password: 'x'.repeat(200_000) })
   expect([json.status, json.member('error', 'code')]).toEqual([413, 'PAYLOAD_TOO_LARGE'])
   const file = await member.upload(Buffer.alloc(10 * 1024 * 1024 + 1), { category: 'other' })
@@ -140,7 +140,7 @@ test('bodies beyond their bounds are 413', async () => {
   expect(field.status).toBe(413)
 })
 
-test('an upload that is cut off changes nothing and is no fault of ours', async () => {
+test('a truncated upload changes nothing and is not a server error', async () => {
   const { port, hostname } = new URL(tracker.url)
   const socket = connect(Number(port), hostname)
   socket.write(
@@ -155,7 +155,7 @@ test('an upload that is cut off changes nothing and is no fault of ours', async 
   expect(tracker.logged()).not.toContain('request failed')
 })
 
-test('a file in another field is 400', async () => {
+test('a file in an unexpected field is 400', async () => {
   const form = new FormData()
   form.append('other', new Blob(['x']), 'x.torrent')
   const answer = await member.send('POST', '/api/torrents', { body: form })
@@ -189,7 +189,7 @@ test.each([
   [{ origin: 'http://tracker.test:81' }, 403],
   [{ origin: 'http://tracker.test' }, 200],
   [{}, 200],
-])('a write with %j is %i', async (headers: Record<string, string>, status) => {
+])('a write with the headers %j is %i', async (headers: Record<string, string>, status) => {
   // A socket of our own, since fetch does not let these headers through.
   const { port, hostname } = new URL(tracker.url)
   const socket = connect(Number(port), hostname)

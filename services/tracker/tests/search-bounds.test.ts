@@ -47,13 +47,13 @@ test.each([
   ['season=1900-2024', 400],
   ['ep=1-50', 200],
   ['ep=1-51', 400],
-])('%s is answered with %i: a range stands for 50 alternatives at most', async (query, status) => {
+])('%s gets %i: a range has at most 50 alternatives', async (query, status) => {
   const answer = await site.ask(`t=tvsearch&${query}`)
   expect(answer.status).toBe(status)
   if (status === 400) expect(answer.text).toContain('code="201"')
 })
 
-test('a range finds all that is in it', async () => {
+test('a range finds everything in it', async () => {
   const found = ['Bounded.S01E05.1080p.WEB.x264-GRP']
   expect(await site.titles('t=tvsearch&q=bounded&season=1-50&ep=5')).toEqual(found)
   expect(await site.titles('t=tvsearch&q=bounded&ep=1-50')).toEqual(found)
@@ -75,7 +75,7 @@ test.each(LISTS.map(({ path }) => path))('the list %s ends at item 10,000', asyn
   expect((await page(101)).status).not.toBe(400)
 })
 
-test('a search that takes longer than a second ends, in Postgres too, and says what to do', async () => {
+test('a search ends after a second, also in Postgres', async () => {
   await whileLocked('torrents', async () => {
     const [rest, torznab] = await Promise.all([
       search(other.client, 'bounded'),
@@ -96,7 +96,7 @@ test('a search that takes longer than a second ends, in Postgres too, and says w
   expect((await search(other.client, 'bounded')).json).toMatchObject({ total: 1 })
 })
 
-test('the statements of a search have its time together', async () => {
+test('the statements of a search share its time', async () => {
   const { db } = site.tracker
   const store = createSearchStore(db, db)
   const two = store.within(100, async (statements) => {
@@ -115,7 +115,7 @@ test('the statements of a search have its time together', async () => {
   await expect(locked).rejects.toBeInstanceOf(OutOfTime)
 })
 
-test('while the searches of a member do not end, all others search, and nothing else waits', async () => {
+test('endless searches of a member delay neither other members nor anything else', async () => {
   const attacker = await createMember(site.tracker, 'attacker')
   await whileLocked('search_words', async () => {
     const stuck = Array.from({ length: 70 }, (_, i) => search(attacker.client, `bounded${String(i)}`))

@@ -58,7 +58,7 @@ async function searchAsMember(query: string): Promise<{ found: readonly string[]
   return { found: keysOf(items), suggested: keysOf(suggestions) }
 }
 
-describe('Postgres returns what was labelled by hand', () => {
+describe('Postgres finds the hand-labelled results', () => {
   test.each(SEARCH_CASES.map((one) => [one.client, one.query, one] as const))(
     '%s: %s',
     async (client, query, { returns, suggests }) => {

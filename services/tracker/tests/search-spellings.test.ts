@@ -15,7 +15,7 @@ afterAll(() => site.tracker.stop())
 
 const titles = (q: string): Promise<readonly string[]> => site.titles(`t=search&q=${encodeURIComponent(q)}`)
 
-describe('a name is found by its own words, also by those that are seasons elsewhere', () => {
+describe('a name is found by its own words, even those that look like seasons', () => {
   test.each([
     ['Sector.S7.S02E03.720p.WEB.H264-GRP', 'tv-hd', 'Sector S7 S02E03'],
     ['The.Walking.Dead.Season.2.PS4-GRP', 'games', 'The Walking Dead Season 2 PS4'],
@@ -28,7 +28,7 @@ describe('a name is found by its own words, also by those that are seasons elsew
   })
 })
 
-test('the last word of a members search is a beginning, also of an episode', async () => {
+test("the last word of a member's search is a prefix, also of an episode", async () => {
   for (const episode of ['S01E01', 'S01E09', 'S01E12']) await site.upload(`Typed.Show.${episode}.720p.WEB.H264-GRP`)
   const found = async (search: string): Promise<readonly string[]> => {
     const { items } = (await member.get(`/api/torrents?search=${encodeURIComponent(search)}`)).json as {
@@ -46,14 +46,14 @@ test('the last word of a members search is a beginning, also of an episode', asy
   expect(await found('typed show s01e12')).toEqual(['S01E12'])
 })
 
-test('what is not seen parts no word and is none', async () => {
+test('invisible characters neither separate nor form words', async () => {
   await site.upload('Hyphenated.2020.1080p.x264-GRP')
   await site.upload('I ❤ NJ 2015 1080p x264-GRP')
   expect(await titles('Hyphen\u00adated 2020')).toHaveLength(1)
   expect(await titles('I ❤\ufe0f NJ')).toHaveLength(1)
 })
 
-describe('letters and apostrophes are folded as unaccent of Postgres does', () => {
+describe("letters and apostrophes are folded as Postgres' unaccent does", () => {
   test.each([
     ['Đường.Xa.2020.1080p.WEB-DL.x264-GRP', 'Duong Xa'],
     ['Işık.2020.1080p.WEB.x264-GRP', 'Isik'],
@@ -66,26 +66,26 @@ describe('letters and apostrophes are folded as unaccent of Postgres does', () =
   })
 })
 
-test('initials that a tool sends apart find the word that the release has', async () => {
+test('separated initials find the joined word', async () => {
   // Sonarr makes `M A S H` of the title `M*A*S*H`.
   await site.upload('MASH.S01E01.720p.WEB.x264-GRP')
   expect(await site.titles('t=tvsearch&q=M%20A%20S%20H&season=1&ep=1')).toHaveLength(1)
 })
 
-test('initials before a word of one letter are found joined', async () => {
+test('initials before a word of one letter are found if joined', async () => {
   // Radarr makes `PS I Love You` of the title `P.S. I Love You`.
   await site.upload('P.S.I.Love.You.2007.1080p.BluRay.x264-GRP', { category: 'movies-hd' })
   expect(await titles('PS I Love You 2007')).toHaveLength(1)
 })
 
-test('several episodes in the text are found in any spelling', async () => {
+test('finds several episodes in any spelling', async () => {
   await site.upload('Double.Show.S01E05-E06.720p.WEB.x264-GRP')
   await site.upload('Double.Show.S02E05E06.720p.WEB.x264-GRP')
   expect(await titles('Double Show S01E05E06')).toHaveLength(1)
   expect(await titles('Double Show S02E05-E06')).toHaveLength(1)
 })
 
-test('an IMDb id that an upload may have can be searched', async () => {
+test('every valid IMDb id can be searched', async () => {
   await site.upload('Long.Id.S01E01.720p.WEB.x264-GRP', { imdb: 'tt123456789' })
   expect(await site.titles('t=tvsearch&imdbid=tt123456789')).toHaveLength(1)
 })

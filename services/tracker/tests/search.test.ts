@@ -80,7 +80,7 @@ test('the index finds the episodes that matchesEpisode matches', async () => {
   }
 })
 
-test('any id is enough, an info hash too, and a TMDB number only in its categories', async () => {
+test('one matching id or info hash is enough, and a TMDB number matches only in its categories', async () => {
   await upload('Ided.Film.2001.1080p', 'movies', { imdb: 'tt0133093', tmdb: '603' })
   await upload('Ided.Show.S01.1080p', 'tv', { tvdb: '77', tmdb: '603' })
   expect(await names({ ids: { imdb: 133_093 } })).toEqual(['Ided.Film.2001.1080p'])
@@ -100,7 +100,7 @@ test('any id is enough, an info hash too, and a TMDB number only in its categori
   expect(await tracker.context.useCases.search.byInfoHash('0'.repeat(40))).toBeUndefined()
 })
 
-test('years and sizes and times bound, other words must be there too', async () => {
+test('filters by year, size, time and further words', async () => {
   await upload('Bounded.Film.2001.1080p', 'movies')
   expect(await names({ text: 'bounded', year: 2001 })).toHaveLength(1)
   expect(await names({ text: 'bounded', year: 2002 })).toEqual([])
@@ -113,7 +113,7 @@ test('years and sizes and times bound, other words must be there too', async () 
   expect(await names({ text: 'bounded', createdAfter: new Date('2100-01-01') })).toEqual([])
 })
 
-test('categories, none and unknown ones', async () => {
+test('filters by categories, including none and unknown ones', async () => {
   await upload('Filed.Book.EPUB', 'books')
   expect(await names({ text: 'filed', categoryIds: [] })).toEqual([])
   expect(await names({ text: 'filed', categoryIds: await idsOfCategories('ebooks', 'tv') })).toHaveLength(1)
@@ -121,7 +121,7 @@ test('categories, none and unknown ones', async () => {
   expect(await names({ categoryIds: await idsOfCategories('ebooks') })).toEqual(['Filed.Book.EPUB'])
 })
 
-test('a page is a part of the newest, and there is a total without items', async () => {
+test('pages are newest first, and an empty page has a total', async () => {
   for (let i = 1; i <= 5; i++) await upload(`Paged.${i}`, 'other')
   const find = (query: SearchQuery) => tracker.context.useCases.search.find(query, SEARCHER)
   const page = await find({ text: 'paged', offset: 1, limit: 2 })
@@ -131,7 +131,7 @@ test('a page is a part of the newest, and there is a total without items', async
   expect((await find({ offset: 0, limit: 0 })).total).toBeGreaterThan(5)
 })
 
-test('what is pending, rejected or deleted is not found, and what was renamed is found by its new name', async () => {
+test('does not find pending, rejected or deleted torrents, and finds renamed ones by their new name', async () => {
   const moderator = await tracker.signedIn('moderator', 'moderator')
   for (const name of ['Hidden.One', 'Hidden.Two', 'Hidden.Three']) await upload(name, 'other')
   const id = (name: string): string => ids.get(name) ?? ''
@@ -172,7 +172,7 @@ test('a search that finds nothing suggests names with similar words', async () =
   expect((await member.get('/api/torrents?search=harbor+watch&category=books')).json).toMatchObject({ suggestions: [] })
 })
 
-test('names that an older version read are read again', async () => {
+test('names indexed by an older version are indexed again', async () => {
   await upload('Reread.Show.S03E04.German.DL.1080p.BluRay.x264-G', 'tv')
   const id = ids.get('Reread.Show.S03E04.German.DL.1080p.BluRay.x264-G') ?? ''
   const read = async () => (await member.get(`/api/torrents/${id}`)).json as { release: unknown }
@@ -189,14 +189,14 @@ test('names that an older version read are read again', async () => {
   expect(await names({ text: 'reread show', wanted })).toHaveLength(1)
 })
 
-test('a name of letters beyond U+FFFF is read again as all others', async () => {
+test('a name with characters beyond U+FFFF is indexed again', async () => {
   await upload(`a${'𐌰'.repeat(60)}.2020`, 'movies-hd')
   await tracker.sql('update torrents set reader_version = 0')
   await createReread({ store: createRereadStore(tracker.db) })()
   expect(await tracker.sql('select 1 from torrents where reader_version = 0')).toEqual([])
 })
 
-test('a name that cannot be read again keeps what was read of it, and does not stop the others', async () => {
+test('a name that cannot be indexed again keeps its index and does not stop the others', async () => {
   for (const name of ['Readable.Before.2020', 'Unreadable.2020', 'Readable.After.2020']) await upload(name, 'movies-hd')
   await tracker.sql("update torrents set reader_version = 0, search = 'old' where name like '%eadable.%'")
   const store = createRereadStore(tracker.db)
@@ -208,7 +208,7 @@ test('a name that cannot be read again keeps what was read of it, and does not s
   expect(await tracker.sql('select 1 from torrents where reader_version = 0')).toEqual([])
 })
 
-test('a misspelt name that nobody can see does not end suggestions', async () => {
+test('a misspelt hidden name does not prevent suggestions', async () => {
   await upload('Lighthouse.Keepers.S01E01.720p.WEB.x264-GRP', 'tv-hd')
   const suggested = async () =>
     (
@@ -220,7 +220,7 @@ test('a misspelt name that nobody can see does not end suggestions', async () =>
   expect(await suggested()).toEqual(['Lighthouse.Keepers.S01E01.720p.WEB.x264-GRP'])
 })
 
-test('a beginning of two letters or more finds the words that begin so, in every list', async () => {
+test('a prefix of two or more letters finds words in every list', async () => {
   const found = async (search: string, state: TorrentState = 'approved'): Promise<readonly string[]> => {
     const query = { page: 1, limit: 100, sort: 'created', order: 'desc', state, search } as const
     return (await tracker.context.useCases.search.list(query, SEARCHER)).items.map(({ name }) => name)

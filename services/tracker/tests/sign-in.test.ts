@@ -14,7 +14,7 @@ afterAll(() => tracker.stop())
 
 const person = (username: string) => ({ username, email: `${username}@example.org`, password: PASSWORD })
 
-test('registering signs in and answers the own account', async () => {
+test('registering signs in and returns the account', async () => {
   const client = tracker.client()
   const answer = await client.post('/api/auth/register', person('Newcomer'))
   expect(answer.status).toBe(201)
@@ -45,7 +45,7 @@ test('the cookie is HttpOnly, SameSite=Lax, for the whole site, and not Secure o
   )
 })
 
-test('the cookie is Secure when the site is reached over https', async () => {
+test('the cookie is Secure if the public URL is https', async () => {
   const secure = await startTracker({ PUBLIC_URL: 'https://tracker.test' })
   try {
     const client = await secure.signedIn('somebody')
@@ -56,7 +56,7 @@ test('the cookie is Secure when the site is reached over https', async () => {
   }
 })
 
-test('names and addresses are taken without regard to case', async () => {
+test('usernames and email addresses are unique case-insensitively', async () => {
   await tracker.client().post('/api/auth/register', person('Original'))
   const name = await tracker.client().post('/api/auth/register', { ...person('oRIGINAL'), email: 'else@example.org' })
   expect([name.status, name.member('error', 'code')]).toEqual([409, 'CONFLICT'])
@@ -66,7 +66,7 @@ test('names and addresses are taken without regard to case', async () => {
   expect([address.status, address.member('error', 'code')]).toEqual([409, 'CONFLICT'])
 })
 
-test('of ten registrations of one name at once, one succeeds', async () => {
+test('one of ten concurrent registrations of the same name succeeds', async () => {
   const answers = await Promise.all(
     Array.from({ length: 10 }, (_, i) =>
       tracker.client().post('/api/auth/register', { ...person('contested'), email: `contested${i}@example.org` }),
@@ -89,7 +89,7 @@ test.each([
   expect(answer.member('error', 'message')).toMatch(new RegExp(`^${name}: `))
 })
 
-test('the name is found without regard to case, the password is not', async () => {
+test('the username is case-insensitive, the password is not', async () => {
   await tracker.client().post('/api/auth/register', person('MixedCase'))
   const login = (username: string, password: string) => tracker.client().post('/api/auth/login', { username, password })
   expect((await login('mixedcase', PASSWORD)).status).toBe(200)
@@ -109,7 +109,7 @@ test.each([
   ['of someone', () => 'flooded'],
   // A hash is checked for them too: who is nobody would not have to wait otherwise.
   ['of nobody', (i: number) => `nobody-${i}`],
-])('a flood of sign-ins %s is turned away instead of queued up, and the service goes on', async (_who, username) => {
+])('refuses a flood of sign-ins %s and keeps working', async (_who, username) => {
   await tracker.client().post('/api/auth/register', person('flooded'))
   const answers = await Promise.all(
     Array.from({ length: 120 }, (_, i) =>
@@ -121,7 +121,7 @@ test.each([
   expect((await tracker.client().get('/api/categories')).status).toBe(200)
 })
 
-test('logging out ends the session for good, also one that the index lost', async () => {
+test('signing out ends the session permanently, even one missing from the index', async () => {
   const client = await tracker.signedIn('leaver')
   await tracker.redisClient.del(`sessions:${(await client.get('/api/user/me')).member('id')}`)
   const cookie = client.cookie
@@ -141,7 +141,7 @@ test.each(['', 'x', 'A'.repeat(43), '../../etc', `${'A'.repeat(43)}%00`])(
   },
 )
 
-test('Redis holds the hash of the token, never the token', async () => {
+test('Redis stores the hash of the token, never the token', async () => {
   const client = await tracker.signedIn('hashed')
   const { redisClient: redis } = tracker
   const keys = await redis.keys('session*')
@@ -150,7 +150,7 @@ test('Redis holds the hash of the token, never the token', async () => {
   expect([...keys, ...values].join()).not.toContain(client.cookie)
 })
 
-test('sessions are listed newest first, and ended one by one', async () => {
+test('lists sessions newest first and ends a single one', async () => {
   const first = await tracker.signedIn('traveller')
   const second = tracker.client()
   await second.post('/api/auth/login', { username: 'traveller', password: PASSWORD }, { 'user-agent': 'a phone' })
@@ -167,7 +167,7 @@ test('sessions are listed newest first, and ended one by one', async () => {
   expect((await second.delete(`/api/auth/sessions/${listed.member('items', 1, 'id')}`)).status).toBe(404)
 })
 
-test("nobody ends another user's session", async () => {
+test("users cannot end another user's session", async () => {
   const victim = await tracker.signedIn('victim')
   const id = (await victim.get('/api/auth/sessions')).member('items', 0, 'id')
   const other = await tracker.signedIn('attacker')
@@ -175,7 +175,7 @@ test("nobody ends another user's session", async () => {
   expect((await victim.get('/api/user/me')).status).toBe(200)
 })
 
-test('signing out everywhere ends every session, also one that the index lost', async () => {
+test('signing out everywhere ends every session, even one missing from the index', async () => {
   const first = await tracker.signedIn('everywhere')
   const second = tracker.client()
   const me = await second.post('/api/auth/login', { username: 'everywhere', password: PASSWORD })
@@ -185,7 +185,7 @@ test('signing out everywhere ends every session, also one that the index lost', 
   expect(second.cookie).toBeUndefined()
 })
 
-test('a new password ends the other sessions and keeps this one', async () => {
+test('changing the password ends the other sessions', async () => {
   const here = await tracker.signedIn('careful')
   const there = tracker.client()
   await there.post('/api/auth/login', { username: 'careful', password: PASSWORD })
@@ -200,7 +200,7 @@ test('a new password ends the other sessions and keeps this one', async () => {
   expect((await login('a better password')).status).toBe(200)
 })
 
-test('of two changes of a password at once, one succeeds', async () => {
+test('one of two concurrent password changes succeeds', async () => {
   const here = await tracker.signedIn('twice')
   const change = (newPassword: string) =>
     here.post('/api/user/password', { currentPassword: PASSWORD, newPassword }).then(({ status }) => status)
@@ -230,7 +230,7 @@ test('the twenty-first session of a user ends the oldest', async () => {
   expect(listed.json).toHaveProperty('items.length', 20)
 })
 
-test('a session ends after 14 days without a request, and after 90 days in any case', async () => {
+test('a session ends after 14 idle days, and after 90 days in any case', async () => {
   const idle = await tracker.signedIn('idler')
   const busy = await tracker.signedIn('regular')
   for (let day = 0; day < 84; day += 12) {
@@ -242,7 +242,7 @@ test('a session ends after 14 days without a request, and after 90 days in any c
   expect((await busy.get('/api/user/me')).status).toBe(401)
 })
 
-test.each(['suspended', 'banned'] as const)('a %s account can neither sign in nor go on', async (state) => {
+test.each(['suspended', 'banned'] as const)('a %s account can neither sign in nor use its sessions', async (state) => {
   const client = await tracker.signedIn(`soon-${state}`)
   const id = (await client.get('/api/user/me')).member('id')
   await tracker.context.useCases.accounts.change(id, { state })

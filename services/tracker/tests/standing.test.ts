@@ -26,7 +26,7 @@ afterAll(() => tracker.stop())
 type Day = { readonly day: string } & Record<string, number | string | null>
 const daysIn = (json: unknown): readonly Day[] => (json as { items: readonly Day[] }).items
 
-test('transfers are counted by day as they are credited, and the ratio is that of the end of the day', async () => {
+test('counts credited transfers by day, with the ratio at the end of the day', async () => {
   const member = await createMember(tracker, 'mover')
   const torrent = await uploadTorrent(member, 'Moved')
   await tracker.sql('update torrents set download_percent = 50 where id = $1', [torrent.id])
@@ -62,7 +62,7 @@ test('transfers are counted by day as they are credited, and the ratio is that o
   expect(await tracker.sql('select day::text from user_days')).toEqual([{ day: '2027-06-16' }])
 })
 
-test('what was completed has to be seeded for 72 hours or up to a ratio of 1; what is not being seeded is first', async () => {
+test('completed torrents must be seeded for 72 hours or to a ratio of 1; unseeded ones come first', async () => {
   tracker.holdClock(NOON)
   const member = await createMember(tracker, 'runner')
   const cases = [
@@ -100,7 +100,7 @@ test('what was completed has to be seeded for 72 hours or up to a ratio of 1; wh
   await lenient.stop()
 })
 
-test('the meter of the Torznab limits counts what was asked and is not counted itself', async () => {
+test('reading the usage of the Torznab limits does not count against them', async () => {
   tracker.holdClock(NOON + 1_000)
   const member = await createMember(tracker, 'asker')
   await setLimits(tracker, { searches: 2, downloads: 5 })

@@ -41,7 +41,7 @@ test.each([
     "The user executing the script can't run this command",
     2,
   ],
-])('a tracker that %s does not start, and closes every connection', async (_what, rules, message, pools) => {
+])('a tracker that %s does not start and closes every connection', async (_what, rules, message, pools) => {
   await admin.call('ACL', 'SETUSER', user, 'reset', 'on', '>secret', '~*', '+@all', ...rules)
   const end = jest.spyOn(pg.Pool.prototype, 'end')
   const databaseUrl = 'postgres://tracker_app:secret@127.0.0.1:9/tracker'

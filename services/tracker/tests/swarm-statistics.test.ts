@@ -45,7 +45,7 @@ type Peer = Record<string, unknown> & { readonly user: { readonly username: stri
 
 const peersOf = (answer: Answer): readonly Peer[] => (answer.json as { items: readonly Peer[] }).items
 
-test('the counts are those of the whole swarm, whichever process was announced to', async () => {
+test('the counts cover the whole swarm, whichever process received the announces', async () => {
   const torrent = await uploadTorrent(uploader, 'Everywhere')
   const users = await Promise.all(['ann', 'ben', 'cid'].map((name) => createAnnouncer(tracker, name)))
   for (const [index, user] of users.entries())
@@ -98,7 +98,7 @@ test('the busiest torrents are those with the most peers, seeders or leechers', 
   expect(await namesBy('sort=leechers&limit=2')).toEqual(['Many leechers', 'Many of both'])
 })
 
-test('the peers of a torrent: who, with which client, where, how much', async () => {
+test('lists the peers of a torrent with user, client, address and transfers', async () => {
   const torrent = await uploadTorrent(uploader, 'Watched')
   const [dan, eve] = [await createAnnouncer(tracker, 'dan'), await createAnnouncer(tracker, 'eve')]
   const send = (passkey: string, parameters: Record<string, string | number>) =>
@@ -149,7 +149,7 @@ test('the peers of a torrent: who, with which client, where, how much', async ()
   expect(peersOf(await admin.get(path))).toEqual([])
 })
 
-test('a torrent without a swarm has no peers, and an unknown one is none', async () => {
+test('a torrent without a swarm has no peers, and an unknown one is 404', async () => {
   const { id } = await uploadTorrent(uploader, 'Quiet')
   expect((await admin.get(`/api/admin/swarms/${id}/peers`)).json).toMatchObject({ items: [], total: 0, seeders: 0 })
   for (const unknown of ['nothing', '01890a5d-ac96-774b-bcce-b302099a8057'])
@@ -171,7 +171,7 @@ async function history(range: string): Promise<{ stepSeconds: number; items: rea
   return answer.json as { stepSeconds: number; items: readonly Step[] }
 }
 
-test('samples are averaged over the steps of a range, and a gap is no zero', async () => {
+test('averages samples over the steps of a range, and does not count gaps as zero', async () => {
   await tracker.sql('delete from swarm_samples')
   tracker.holdClock(now)
   const store = createSwarmStatisticsStore(tracker.db)
@@ -213,7 +213,7 @@ test('samples are averaged over the steps of a range, and a gap is no zero', asy
   expect((await admin.get('/api/admin/swarms/history?range=2h')).status).toBe(400)
 })
 
-test('minutes are kept for two days, hours for ninety, days for ever', async () => {
+test('keeps minutes for 2 days, hours for 90 days, and days permanently', async () => {
   await tracker.sql('delete from swarm_samples')
   tracker.holdClock(now)
   const store = createSwarmStatisticsStore(tracker.db)
@@ -227,7 +227,7 @@ test('minutes are kept for two days, hours for ninety, days for ever', async () 
   ])
 })
 
-test('a sample is of the last whole minute, with the announces of all processes', async () => {
+test('a sample covers the last full minute and the announces of all processes', async () => {
   const start = now + 10 * DAY - 30_000
   for (const each of [tracker, replica]) {
     each.holdClock(start)

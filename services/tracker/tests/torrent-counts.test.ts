@@ -73,7 +73,7 @@ function countsOf({ id }: Torrent): Promise<readonly Record<string, unknown>[]> 
   return tracker.sql('select seeders, leechers from torrent_stats where torrent_id = $1', [id])
 }
 
-test('counts of a swarm reach the database, as it grows and as it shrinks', async () => {
+test('the counts of a growing and shrinking swarm reach the database', async () => {
   const torrent = await countedTorrent('Counted torrent')
   await expect(countsOf(torrent)).resolves.toEqual([{ seeders: 1, leechers: 1 }])
   const listed = await seeder.client.get(`/api/torrents/${torrent.id}`)
@@ -83,7 +83,7 @@ test('counts of a swarm reach the database, as it grows and as it shrinks', asyn
   await expect(countsOf(torrent)).resolves.toEqual([{ seeders: 1, leechers: 0 }])
 })
 
-test('counts of swarms that Redis lost are corrected, the others are left alone', async () => {
+test('corrects only the counts of swarms that Redis has lost', async () => {
   const lost = await countedTorrent('Torrent whose swarm is lost')
   const back = await countedTorrent('Torrent whose swarm came back')
   for (const torrent of [lost, back]) await forgetSwarm(torrent)
@@ -94,7 +94,7 @@ test('counts of swarms that Redis lost are corrected, the others are left alone'
   await expect(countsOf(back)).resolves.toEqual([{ seeders: 1, leechers: 1 }])
 })
 
-test('a batch that comes a second time, from a slower process, does not bring its older counts back', async () => {
+test('a batch repeated by a slower process does not restore older counts', async () => {
   const torrent = await countedTorrent('Torrent of two processes')
   const name = Buffer.from(torrent.infoHash, 'hex')
   const id = newId()
@@ -103,7 +103,7 @@ test('a batch that comes a second time, from a slower process, does not bring it
   await expect(countsOf(torrent)).resolves.toEqual([{ seeders: 7, leechers: 0 }])
 })
 
-test('a swarm that fills again while it is found lost keeps its counts', async () => {
+test('a swarm that fills again during a reconciliation keeps its counts', async () => {
   const torrent = await countedTorrent('Torrent that comes back meanwhile')
   await forgetSwarm(torrent)
   const flusher = flusherWith(async (names) => {
@@ -116,7 +116,7 @@ test('a swarm that fills again while it is found lost keeps its counts', async (
   await expect(countsOf(torrent)).resolves.toEqual([{ seeders: 1, leechers: 1 }])
 })
 
-test('a deleted torrent is not counted again', async () => {
+test('does not count deleted torrents', async () => {
   const torrent = await countedTorrent('Torrent that is deleted')
   const isCounted = async () =>
     (await ledger.storedCounts()).some(({ name }) => name.toString('hex') === torrent.infoHash)

@@ -11,7 +11,7 @@ afterEach(() => reader.close())
 
 const refusal = (code: string, message: unknown) => expect.objectContaining({ code, message })
 
-test('files are read one after the other, and what is refused says why', async () => {
+test('reads files one after the other, and reports why a file is refused', async () => {
   reader = createTorrentFileReader({ nodeArguments })
   const files = [
     makeTorrent('one'),
@@ -28,7 +28,7 @@ test('files are read one after the other, and what is refused says why', async (
   ])
 })
 
-test('users take turns, however many files one of them has waiting', async () => {
+test('users take turns, however many files a user has waiting', async () => {
   reader = createTorrentFileReader({ nodeArguments })
   const order: string[] = []
   const owners = ['alice', 'alice', 'alice', 'alice', 'bob', 'carol', 'carol', 'bob']
@@ -42,7 +42,7 @@ test('users take turns, however many files one of them has waiting', async () =>
   expect(order).toEqual(['alice', 'alice', 'bob', 'carol', 'alice', 'bob', 'carol', 'alice'])
 })
 
-test('this thread goes on while a costly file is read', async () => {
+test('reading a costly file does not block the event loop', async () => {
   reader = createTorrentFileReader({ nodeArguments })
   await reader.read(makeTorrent('first'), 'OurSite', 'owner')
   let turns = 0
@@ -62,7 +62,7 @@ test('this thread goes on while a costly file is read', async () => {
   expect((JSON.parse(Buffer.from(fileList).toString()) as unknown[])[49_999]).toEqual(['folder/file 49999.bin', 1])
 })
 
-test('a file that takes too long is given up, and the next one is read', async () => {
+test('gives up a file that takes too long, and reads the next one', async () => {
   reader = createTorrentFileReader({ nodeArguments, timeoutMs: 1 })
   const late = reader.read(withManyFiles('late'), 'OurSite', 'owner')
   await expect(late).rejects.toMatchObject(
@@ -73,14 +73,14 @@ test('a file that takes too long is given up, and the next one is read', async (
   expect((await reader.read(makeTorrent('next'), 'OurSite', 'owner')).name).toBe('next')
 })
 
-test('a thread that takes too much memory is given up, and the next one reads', async () => {
+test('replaces a thread that takes too much memory', async () => {
   reader = createTorrentFileReader({ nodeArguments, heapMb: 32 })
   const large = reader.read(withManyFiles('large'), 'OurSite', 'owner')
   await expect(large).rejects.toMatchObject(refusal('BAD_REQUEST', 'torrent: Reading the file takes too much memory.'))
   expect((await reader.read(makeTorrent('next'), 'OurSite', 'owner')).name).toBe('next')
 })
 
-test('closing refuses what waits', async () => {
+test('closing refuses waiting files', async () => {
   reader = createTorrentFileReader({ nodeArguments })
   const waiting = Promise.allSettled(['a', 'b', 'c'].map((name) => reader.read(makeTorrent(name), 'OurSite', 'owner')))
   await reader.close()

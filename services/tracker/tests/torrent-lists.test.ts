@@ -22,7 +22,7 @@ async function uploaded(name: string, fields: Record<string, string> = {}): Prom
   return answer.member('id')
 }
 
-test('a list holds a page of items and the total', async () => {
+test('a list has a page of items and the total', async () => {
   for (const name of ['First', 'Second', 'Third', 'Fourth']) await uploaded(name)
   const answer = await other.get('/api/torrents?limit=2&page=2')
   expect(answer.json).toMatchObject({ page: 2, limit: 2, items: [{}, {}] })
@@ -52,7 +52,7 @@ test.each([
   expect(answer.member('error', 'message')).toMatch(new RegExp(`^${name}: `))
 })
 
-test('a category includes its subcategories, and a well-known slug stands for its Torznab id', async () => {
+test('a category includes its subcategories, and a well-known slug finds its Torznab id', async () => {
   const root = await uploaded('In.Books', { category: 'books' })
   const leaf = await uploaded('In.Comics', { category: 'comics' })
   const ids = async (slug: string) => idsOf(await other.get(`/api/torrents?category=${slug}`))
@@ -101,7 +101,7 @@ test.each([
   ).toEqual([...expected].toSorted())
 })
 
-test('sorting goes by each column both ways, and ties have a stable order', async () => {
+test('sorts by each column in both directions, with a stable order of ties', async () => {
   const made = []
   for (const [i, size] of [300_000, 100_000, 200_000].entries()) {
     const answer = await member.upload(makeTorrent(`Sorted.${i}`, { size }), { category: 'xxx' })

@@ -25,7 +25,7 @@ async function uploaded(name: string, fields: Record<string, string> = {}): Prom
   return answer.member('id')
 }
 
-test('what was uploaded comes back private, with our source, and without the trackers it came with', async () => {
+test("a downloaded torrent is private, has the site's source, and no other trackers", async () => {
   const file = makeTorrent('Folder', {
     files: [
       ['a/first.bin', 700_000],
@@ -59,7 +59,7 @@ test('what was uploaded comes back private, with our source, and without the tra
   })
 })
 
-test('a hybrid torrent is kept under both hashes, with its piece layers', async () => {
+test('stores a hybrid torrent under both hashes, with its piece layers', async () => {
   const answer = await member.upload(makeHybrid('Hybrid.bin'), { category: 'other' })
   expect(answer.status).toBe(201)
   const torrent = parseTorrent((await other.get(`/api/torrents/${answer.member('id')}/download`)).bytes)
@@ -70,7 +70,7 @@ test('a hybrid torrent is kept under both hashes, with its piece layers', async 
   })
 })
 
-test('the same torrent twice is a conflict, also when it is our own copy that comes back', async () => {
+test('uploading a torrent twice is a conflict, also as the downloaded file', async () => {
   const file = makeTorrent('Twice')
   const first = await member.upload(file, { category: 'other' })
   expect(first.status).toBe(201)
@@ -80,14 +80,14 @@ test('the same torrent twice is a conflict, also when it is our own copy that co
   expect([again.status, again.member('error', 'code')]).toEqual([409, 'CONFLICT'])
 })
 
-test('of five uploads of one torrent at once, one is taken in', async () => {
+test('one of five concurrent uploads of the same torrent succeeds', async () => {
   const file = makeTorrent('Contested')
   const clients = [member, other, member, other, member]
   const answers = await Promise.all(clients.map((client) => client.upload(file, { category: 'other' })))
   expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409, 409, 409])
 })
 
-test('what the release name tells is read out', async () => {
+test('parses the release name', async () => {
   const id = await uploaded('Some.Show.2021.S02E03-E04.2160p.WEB-DL.x265-GRP')
   expect((await other.get(`/api/torrents/${id}`)).json).toMatchObject({
     release: {
@@ -108,7 +108,7 @@ test('what the release name tells is read out', async () => {
   expect((await other.get(`/api/torrents/${daily}`)).json).toMatchObject({ release: { airDate: '2024-05-31' } })
 })
 
-test('external ids are read in the usual forms', async () => {
+test('accepts external ids in the usual forms', async () => {
   const id = await uploaded('With.Ids', { imdb: 'tt0133093', tmdb: '603', tvdb: '' })
   expect((await other.get(`/api/torrents/${id}`)).json).toMatchObject({ imdb: 'tt0133093', tmdb: 603, tvdb: null })
   const bare = await uploaded('With.Bare.Id', { imdb: '133093' })
@@ -137,7 +137,7 @@ test.each([
   expect(answer.member('error', 'message')).toMatch(new RegExp(`^${name}: `))
 })
 
-test('the uploader and staff may change a torrent, others not', async () => {
+test('only the uploader and staff can change a torrent', async () => {
   const id = await uploaded('Changeable.2020')
   const changes = { name: 'Changed.1999.DVDRip', category: 'tv', description: 'new', imdb: 'tt0000001', tmdb: null }
   expect((await other.patch(`/api/torrents/${id}`, changes)).status).toBe(403)
@@ -152,7 +152,7 @@ test('the uploader and staff may change a torrent, others not', async () => {
   expect((await moderator.patch(`/api/torrents/${id}`, { description: 'by staff' })).status).toBe(200)
 })
 
-test('a torrent that is moved to a root gets the leaf of its name, as at upload', async () => {
+test('a torrent moved to a root category gets the subcategory that fits its name', async () => {
   const id = await uploaded('Moved.Show.S01E01.2160p.WEB.x265-GRP', { category: 'tv-hd' })
   expect((await member.patch(`/api/torrents/${id}`, { category: 'tv' })).json).toMatchObject({ category: 'tv-uhd' })
 })
@@ -161,14 +161,14 @@ test.each([
   [{ name: 'x'.repeat(256) }, 'name: must be text of 1 to 255 characters.'],
   [{ name: 'bell\u0007' }, 'name: must not contain control characters.'],
   [{ imdb: 'abc' }, 'imdb: must be tt and digits.'],
-])('an error names the real reason, also of a field that may be empty: %j', async (fields, message) => {
+])('an error gives the actual reason, even for a field that may be empty: %j', async (fields, message) => {
   const form = await member.upload(makeTorrent('form'), { category: 'tv-hd', ...fields })
   expect(form.member('error', 'message')).toBe(message)
   const id = await uploaded(`Patched.${Object.keys(fields)[0] ?? ''}.${message.length}.2020`)
   expect((await member.patch(`/api/torrents/${id}`, fields)).member('error', 'message')).toBe(message)
 })
 
-test('only staff change the multipliers of a torrent', async () => {
+test('only staff can change the rates of a torrent', async () => {
   const id = await uploaded('Free')
   expect((await member.patch(`/api/torrents/${id}`, { downloadPercent: 0 })).status).toBe(403)
   const free = await moderator.patch(`/api/torrents/${id}`, { downloadPercent: 0, uploadPercent: 200 })
@@ -177,7 +177,7 @@ test('only staff change the multipliers of a torrent', async () => {
   expect((await moderator.patch(`/api/torrents/${id}`, { uploadPercent: 50 })).status).toBe(400)
 })
 
-test('a deleted torrent is gone, keeps its reason, and can be uploaded again', async () => {
+test('a deleted torrent is not found, keeps its reason, and can be uploaded again', async () => {
   const file = makeTorrent('Deleted')
   const first = await member.upload(file, { category: 'other' })
   const id = first.member('id')
@@ -193,7 +193,7 @@ test('a deleted torrent is gone, keeps its reason, and can be uploaded again', a
   expect([again.status, again.member('infoHash')]).toEqual([201, first.member('infoHash')])
 })
 
-test('the reason of a deleted torrent is forgotten after thirty days, with what users moved of it', async () => {
+test('purges a deleted torrent and its accounting after 30 days', async () => {
   const id = await uploaded('Forgotten')
   const me = (await member.get('/api/user/me')).member('id')
   await tracker.sql(
@@ -213,7 +213,7 @@ test('the reason of a deleted torrent is forgotten after thirty days, with what 
   tracker.advance(-30 * 24 * 3_600_000 - 60_000)
 })
 
-test('a user who may not download gets no .torrent, except of their own uploads', async () => {
+test('a user whose downloads are disabled can download only their own uploads', async () => {
   const id = await uploaded('Not.For.All')
   const barred = await tracker.signedIn('barred')
   await tracker.context.useCases.accounts.change((await barred.get('/api/user/me')).member('id'), {
@@ -225,7 +225,7 @@ test('a user who may not download gets no .torrent, except of their own uploads'
   expect((await barred.get(`/api/torrents/${own.member('id')}/download`)).status).toBe(200)
 })
 
-test('no name can break out of the Content-Disposition header', async () => {
+test('a name cannot break out of the Content-Disposition header', async () => {
   const id = await uploaded('plain', { name: 'Ünï "quoted"; filename=evil.exe / 東京' })
   const header = (await other.get(`/api/torrents/${id}/download`)).headers.get('content-disposition')
   expect(header).toBe(

@@ -54,7 +54,7 @@ test.each(['Family 👨‍👩‍👧 2020 1080p x264-GRP', 'Super\u00adman.2020
   },
 )
 
-test('a name of which nothing is seen is refused in a form, and replaced in a file', async () => {
+test('refuses an invisible name in a form, and replaces it in a file', async () => {
   const uploader = await tracker.signedIn('unseen')
   const form = await uploader.upload(makeTorrent('seen'), { category: 'tv-hd', name: '\u200d\u00ad' })
   expect([form.status, form.member('error', 'message')]).toEqual([400, 'name: must be text of 1 to 255 characters.'])
@@ -62,7 +62,7 @@ test('a name of which nothing is seen is refused in a form, and replaced in a fi
   expect(file.json).toMatchObject({ name: 'unnamed' })
 })
 
-test('uploads at once, and those after them, are each stored with their own bytes', async () => {
+test('stores concurrent and later uploads with their own bytes', async () => {
   const uploader = await tracker.signedIn('at-once')
   const pieceCounts = [40, 4_000, 400]
   for (const counts of [pieceCounts, pieceCounts.toReversed()]) {

@@ -22,7 +22,7 @@ function preview(torrent: Buffer | undefined, fields: Record<string, string> = {
   return member.send('POST', '/api/torrents/preview', { body })
 }
 
-test('a preview is what the upload becomes, and adds nothing', async () => {
+test('a preview matches the upload and adds nothing', async () => {
   const files = [
     ['episode.mkv', 3_000_000],
     ['notes/readme.txt', 900],
@@ -37,16 +37,16 @@ test('a preview is what the upload becomes, and adds nothing', async () => {
   expect(firstFiles).toEqual(files.map(([path, size]) => ({ path, size })))
 })
 
-test('a corrected name is read instead of that of the file', async () => {
+test('a given name replaces that of the file', async () => {
   const { json } = await preview(makeTorrent(NAME), { name: NAME.replace('1080p', '2160p'), category: 'tv' })
   expect(json).toMatchObject({ category: 'tv-uhd', release: { resolution: '2160p', seasonFrom: 2, episodeFrom: 5 } })
 })
 
-test('without a category there is none yet', async () => {
+test('the category is null if none was chosen', async () => {
   expect((await preview(makeTorrent(NAME), { category: '' })).json).toMatchObject({ category: null, name: NAME })
 })
 
-test('what cannot be uploaded is refused in the same words', async () => {
+test('refuses the same files as an upload', async () => {
   for (const torrent of [undefined, Buffer.from('not bencoded')]) {
     const previewed = await preview(torrent)
     expect(previewed.status).toBe(400)
@@ -55,14 +55,14 @@ test('what cannot be uploaded is refused in the same words', async () => {
   expect((await preview(makeTorrent(NAME), { category: 'nothing' })).status).toBe(400)
 })
 
-test('of very many files the first thousand are listed', async () => {
+test('lists the first 1,000 files', async () => {
   const files = Array.from({ length: 1_500 }, (_, index) => [`${index}.txt`, 1] as const)
   const { json } = await preview(makeTorrent('Many', { files }))
   expect(json).toMatchObject({ files: 1_500 })
   expect((json as { firstFiles: unknown[] }).firstFiles).toHaveLength(1_000)
 })
 
-test('a visitor learns how the site takes members', async () => {
+test('visitors can see the registration mode', async () => {
   expect((await tracker.client().get('/api/site')).json).toEqual({
     registration: 'invite',
     torznabUrl: 'http://tracker.test/api/torznab',

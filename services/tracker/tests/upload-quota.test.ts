@@ -32,7 +32,7 @@ async function storedBy(username: string): Promise<number> {
   return row?.bytes ?? 0
 }
 
-test('a member stores so many bytes a day, also what they delete and what they send at once', async () => {
+test("a member's daily quota includes deleted and concurrent uploads", async () => {
   const member = await tracker.signedIn('member')
   const first = await upload(member)
   expect(first.status).toBe(201)
@@ -52,7 +52,7 @@ test('a member stores so many bytes a day, also what they delete and what they s
   expect((await upload(member)).status).toBe(201)
 })
 
-test('what is not stored does not count, and staff store any amount', async () => {
+test('failed uploads do not count, and staff have no quota', async () => {
   const [member, staff] = [await tracker.signedIn('repeats'), await tracker.signedIn('staff', 'moderator')]
   const file = makeTorrent('the same')
   const same = () => member.upload(file, { category: 'other' })

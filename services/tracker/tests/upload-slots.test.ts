@@ -61,7 +61,7 @@ async function expectAllSlots(): Promise<void> {
   expect(own.map(({ status }) => status)).toEqual(Array(PER_MEMBER).fill(201))
 }
 
-test('a member whose uploads stall holds their own slots and none of others', async () => {
+test("stalled uploads take only the member's own slots", async () => {
   const stalled = await startMany()
   for (const upload of stalled) upload.send(100)
   const refused = () => stalled.map((upload) => upload.answered()).filter((answer) => answer !== '')
@@ -87,7 +87,7 @@ async function startAllOf(members: number): Promise<RawUpload[]> {
 
 let holders = 0
 
-test('while six members hold all they can, a seventh previews and uploads', async () => {
+test('while six members take all they can, a seventh can preview and upload', async () => {
   const stalled = await startAllOf(6)
   const isSettled = async (): Promise<boolean> =>
     (await taken()) + stalled.filter((upload) => upload.answered() !== '').length === stalled.length
@@ -97,7 +97,7 @@ test('while six members hold all they can, a seventh previews and uploads', asyn
   await cutOff(stalled)
 })
 
-test('when members hold all slots together, another one is told to try again', async () => {
+test('if all slots are taken, another member gets Retry-After', async () => {
   const stalled = await startAllOf(TOTAL)
   await eventually(async () => (await taken()) === TOTAL + PREVIEWS)
   const refused = await other.upload(makeTorrent('one too many'), { category: 'other' })
@@ -109,7 +109,7 @@ test('when members hold all slots together, another one is told to try again', a
   await cutOff(stalled)
 })
 
-test('a member previews one file at a time, which takes nothing from their uploads', async () => {
+test('a member can preview one file at a time, without taking upload slots', async () => {
   const stalled = await Promise.all(
     [1, 2].map(() => startRawUpload(tracker.url, member, makeTorrent('previewed'), '/api/torrents/preview')),
   )
@@ -121,7 +121,7 @@ test('a member previews one file at a time, which takes nothing from their uploa
   await cutOff(stalled)
 })
 
-test('a body that comes byte by byte is cut off with 408, and one over a slow line is taken', async () => {
+test('a body that trickles gets 408, and one over a slow connection is accepted', async () => {
   const [dripping, silent, slow] = await Promise.all([
     start(),
     start(),
@@ -140,7 +140,7 @@ test('a body that comes byte by byte is cut off with 408, and one over a slow li
   await cutOff([...uploads, slow])
 }, 60_000)
 
-test('slots come back from uploads that are cut off while their session is looked up', async () => {
+test('releases the slots of uploads cut off during the session lookup', async () => {
   await withClient(tracker.database.adminUrl, async (client) => {
     await client.query('begin')
     await client.query('lock table users in access exclusive mode')
@@ -154,7 +154,7 @@ test('slots come back from uploads that are cut off while their session is looke
   await expectAllSlots()
 })
 
-test('slots come back from uploads that are cut off while a frozen Redis is asked for session and limit', async () => {
+test('releases the slots of uploads cut off while Redis is frozen', async () => {
   servers.redis.pause()
   const uploads = await startMany()
   for (const upload of uploads) upload.send(100)
@@ -166,7 +166,7 @@ test('slots come back from uploads that are cut off while a frozen Redis is aske
   await expectAllSlots()
 })
 
-test.each([0, 1, 150, 250, -40, -1])('slots come back from uploads of which %i bytes arrive', async (bytes) => {
+test.each([0, 1, 150, 250, -40, -1])('releases the slots of uploads cut off after %i bytes', async (bytes) => {
   for (let round = 0; round < 2 * TRIALS; round++) {
     const uploads = await startMany(PER_MEMBER)
     for (const upload of uploads) upload.send(bytes < 0 ? makeTorrent('cut off').length + bytes : bytes)
@@ -177,7 +177,7 @@ test.each([0, 1, 150, 250, -40, -1])('slots come back from uploads of which %i b
   await expectAllSlots()
 })
 
-test('an upload whose client has gone has its slot for as long as its file is read', async () => {
+test('an upload keeps its slot while its file is read, even without its client', async () => {
   const upload = await start(withManyKeys('gone'))
   upload.send()
   await eventually(() => upload.socket.writableLength === 0)
@@ -185,7 +185,7 @@ test('an upload whose client has gone has its slot for as long as its file is re
   await cutOff([upload])
 })
 
-test('an upload whose client has gone has its slot for as long as it is stored', async () => {
+test('an upload keeps its slot while it is stored, even without its client', async () => {
   await withClient(tracker.database.adminUrl, async (client) => {
     await client.query('begin')
     await client.query('lock table torrents in access exclusive mode')
@@ -203,7 +203,7 @@ test('an upload whose client has gone has its slot for as long as it is stored',
   await expectAllSlots()
 })
 
-test('slots come back from uploads that are cut off at any time around their answer', async () => {
+test('releases the slots of uploads cut off around their response', async () => {
   for (let round = 0; round < TRIES; round++) {
     const upload = await start(makeTorrent(`answered ${String(round)}`))
     upload.send()
@@ -213,7 +213,7 @@ test('slots come back from uploads that are cut off at any time around their ans
   await expectAllSlots()
 })
 
-test('an upload whose connection is half closed is answered, and gives its slot back', async () => {
+test('answers an upload with a half-closed connection and releases its slot', async () => {
   const upload = await start(makeTorrent('half closed'))
   upload.send()
   upload.socket.end()
@@ -226,7 +226,7 @@ test('an upload whose connection is half closed is answered, and gives its slot 
   await expectAllSlots()
 })
 
-test('slots come back from forms that are none, and from those that are too large', async () => {
+test('releases the slots of malformed and oversized forms', async () => {
   const two = new FormData()
   for (const name of ['one', 'two']) two.append('torrent', new Blob([name]), `${name}.torrent`)
   for (let i = 0; i < TRIES; i++) {

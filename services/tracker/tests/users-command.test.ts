@@ -45,12 +45,12 @@ test('creates a user who can sign in, and prints the passkey once as one line of
   expect(made.lines[0]).toHaveProperty('passkey', login.member('passkey'))
 })
 
-test('a taken name is exit status 2 with a clear message', async () => {
+test('a taken name exits with 2', async () => {
   await create('taken')
   await expect(create('TAKEN')).resolves.toMatchObject({ status: 2, out: '', err: 'This username is taken.\n' })
 })
 
-test('sets role and state, which hold at once for open sessions', async () => {
+test('sets role and state with immediate effect on open sessions', async () => {
   const client = await tracker.signedIn('promoted')
   await expect(run(['set-role', '--username', 'promoted', '--role', 'moderator'])).resolves.toMatchObject({ status: 0 })
   expect((await client.get('/api/user/me')).json).toMatchObject({ role: 'moderator' })
@@ -84,7 +84,7 @@ test('lists users, without their passkeys', async () => {
   expect(out).not.toMatch(/[0-9a-f]{40}/)
 })
 
-test('lists all users, also beyond the number up to which totals are exact', async () => {
+test('lists all users, even beyond the exact totals', async () => {
   const many = 5_101
   await tracker.sql(
     `insert into users (id, username, email, password_hash, passkey, created_at)
@@ -107,13 +107,13 @@ test.each([
   [['set-role', '--username', 'nobody-here', '--role', 'member'], 'There is no such user.'],
   [['set-role', '--username', 'nobody-here', '--role', 'king'], '--role must be one of'],
   [['list', '--frobnicate'], '--frobnicate'],
-])('%j is exit status 2', async (args, message) => {
+])('%j exits with 2', async (args, message) => {
   const result = await run(args, { stdin: 'short' })
   expect(result).toMatchObject({ status: 2, out: '' })
   expect(result.err).toContain(message)
 })
 
-test('without configuration it says everything that is missing', async () => {
+test('reports all missing configuration', async () => {
   const result = await run(['list'], { env: {} })
   expect(result.status).toBe(1)
   expect(result.err).toContain('DATABASE_URL')

@@ -18,7 +18,7 @@ afterAll(() => tracker.stop())
 
 const idOf = async (client: Client) => (await client.get('/api/user/me')).member('id')
 
-test('statistics: everything for oneself and staff, totals for others, nothing when hidden', async () => {
+test('statistics are complete for the user and staff, totals for others, empty if hidden', async () => {
   const shy = await tracker.signedIn('shy')
   const other = await tracker.signedIn('onlooker')
   const id = await idOf(shy)
@@ -54,7 +54,7 @@ test('statistics: everything for oneself and staff, totals for others, nothing w
   expect((await shy.get(path)).json).toEqual(everything)
 })
 
-test('a ratio without a download is null', async () => {
+test('the ratio without downloads is null', async () => {
   const fresh = await tracker.signedIn('fresh')
   expect((await fresh.get(`/api/user/${await idOf(fresh)}/stats`)).json).toMatchObject({ ratio: null })
 })
@@ -78,14 +78,14 @@ test('a new passkey replaces the old one everywhere', async () => {
   expect(file.text).not.toContain(before)
 })
 
-test('two resets of one passkey at once leave one valid passkey', async () => {
+test('two concurrent passkey resets leave one valid passkey', async () => {
   const client = await tracker.signedIn('double')
   const answers = await Promise.all([client.post('/api/user/passkey'), client.post('/api/user/passkey')])
   const final = (await client.get('/api/user/me')).member('passkey')
   expect(answers.map((answer) => answer.member('passkey'))).toContain(final)
 })
 
-test('administrators find users by part of the name or address, newest first', async () => {
+test('administrators can search users by name or address, newest first', async () => {
   for (const name of ['findme-1', 'findme-2']) await tracker.signedIn(name)
   const found = await admin.get('/api/admin/users?search=FINDME&limit=1')
   expect(found.json).toMatchObject({ total: 2, page: 1, limit: 1, items: [{ username: 'findme-2' }] })
@@ -98,7 +98,7 @@ test('administrators find users by part of the name or address, newest first', a
   expect(found.text).not.toMatch(/passkey|password/)
 })
 
-test('administrators find users by role and state', async () => {
+test('administrators can filter users by role and state', async () => {
   for (const name of ['kind-1', 'kind-2']) await tracker.signedIn(name, 'moderator')
   const id = await idOf(await tracker.signedIn('kind-3'))
   await admin.patch(`/api/admin/users/${id}`, { state: 'suspended' })
@@ -113,7 +113,7 @@ test('administrators find users by role and state', async () => {
     expect((await admin.get(`/api/admin/users?${wrong}`)).status).toBe(400)
 })
 
-test('administrators see one user, who invited them, and whom they invited', async () => {
+test('administrators can see a user, their inviter and their invites', async () => {
   const inviter = await tracker.signedIn('inviter', 'moderator')
   const code = (await inviter.post('/api/user/invites')).member('code')
   const guest = tracker.client()
@@ -129,7 +129,7 @@ test('administrators see one user, who invited them, and whom they invited', asy
   expect(made.text).not.toContain(code)
 })
 
-test('administrators end every session of a user', async () => {
+test('administrators can end every session of a user', async () => {
   const client = await tracker.signedIn('elsewhere')
   const path = `/api/admin/users/${await idOf(client)}/sessions`
   const open = await admin.get(path)
@@ -141,13 +141,13 @@ test('administrators end every session of a user', async () => {
   expect(again.status).toBe(200)
 })
 
-test.each(['', '/sessions', '/invites'])('of an unknown user, /api/admin/users/:id%s is unknown', async (rest) => {
+test.each(['', '/sessions', '/invites'])('/api/admin/users/:id%s is 404 for an unknown user', async (rest) => {
   for (const id of ['nonsense', '0190b6a0-0000-7000-8000-000000000000'])
     expect((await admin.get(`/api/admin/users/${id}${rest}`)).status).toBe(404)
   expect((await admin.delete('/api/admin/users/nonsense/sessions')).status).toBe(404)
 })
 
-test('administrators change what a user may do, and it holds at once', async () => {
+test("administrators can change a user's permissions with immediate effect", async () => {
   const client = await tracker.signedIn('managed')
   const path = `/api/admin/users/${await idOf(client)}`
   const changed = await admin.patch(path, { role: 'moderator', apiBlocked: true, canDownload: false })
@@ -177,7 +177,7 @@ test('administrators cannot lock themselves out', async () => {
   }
 })
 
-test('every change that the announce engine may have cached is published after it is committed', async () => {
+test('publishes every change that the announce engine may have cached after the commit', async () => {
   const heard: unknown[] = []
   const listener = new Redis(tracker.redisUrl)
   await listener.subscribe(invalidationChannel(listener.options.db ?? 0))
@@ -214,7 +214,7 @@ test('every change that the announce engine may have cached is published after i
   ])
 })
 
-test('the site can be made free for all', async () => {
+test('site-wide freeleech', async () => {
   expect((await admin.patch('/api/admin/site', { downloadPercent: 0, uploadPercent: 200 })).json).toEqual({
     downloadPercent: 0,
     uploadPercent: 200,

@@ -123,7 +123,7 @@ async function connectToAll(tracker: TrackerProcess, ofEach: number): Promise<Re
   return agentsOf
 }
 
-test('workers share port, swarm and metrics, and a dead one is replaced', async () => {
+test('workers share port, swarm and metrics, and a killed one is replaced', async () => {
   const { pid } = tracker.process
   const first = childrenOf(pid)
   expect(first).toHaveLength(2)
@@ -154,7 +154,7 @@ test('workers share port, swarm and metrics, and a dead one is replaced', async 
   }
 })
 
-test('metrics are answered while a worker dies, and it is replaced', async () => {
+test('metrics work while a worker ends and is replaced', async () => {
   const { pid } = tracker.process
   const agentsOf = await connectToAll(tracker, 2)
   const [doomed = 0] = agentsOf.keys()
@@ -179,7 +179,7 @@ test('metrics are answered while a worker dies, and it is replaced', async () =>
   destroyAll(agentsOf)
 })
 
-test('while a worker is frozen, metrics are 503 and not those of the others', async () => {
+test('metrics are 503 while a worker is frozen', async () => {
   const agentsOf = await connectToAll(tracker, 1)
   const [still = 0] = agentsOf.keys()
   const [, [agent = new Agent()] = []] = agentsOf.values()
@@ -190,7 +190,7 @@ test('while a worker is frozen, metrics are 503 and not those of the others', as
   destroyAll(agentsOf)
 })
 
-test('while one worker stops, the others take all connections', async () => {
+test('while a worker stops, the others accept all connections', async () => {
   const { pid } = tracker.process
   const [doomed = 0] = childrenOf(pid)
   // It ends no sooner than these requests, whose bodies never come.
@@ -219,7 +219,7 @@ test('workers stop together, answer accepted connections, and refuse new ones', 
   for (const worker of workers) expect(() => process.kill(worker, 0)).toThrow()
 })
 
-test('a signal to all processes at once, as from a terminal, stops them like a signal to the first', async () => {
+test('a signal to all processes, as from a terminal, stops them like a signal to the first', async () => {
   const tracker = await startTwoWorkers()
   const { pid, exited } = tracker.process
   const clients = askUntilRefused(`${tracker.url}/health`, 40)
@@ -229,7 +229,7 @@ test('a signal to all processes at once, as from a terminal, stops them like a s
   expect((await clients.failures).length).toBeLessThanOrEqual(1)
 })
 
-test('only the last worker that stops shortens the queue of connections', async () => {
+test('only the last worker to stop shortens the connection queue', async () => {
   const tracker = await startTwoWorkers()
   const { pid, exited } = tracker.process
   const [first = 0, second = 0] = childrenOf(pid)
@@ -246,7 +246,7 @@ test('only the last worker that stops shortens the queue of connections', async 
   expect((await exited).code).toBe(0)
 })
 
-test('two replicas find peers across each other, and one hears of a passkey that was reset at the other', async () => {
+test("replicas share peers, and apply each other's passkey resets", async () => {
   const [one, two] = await Promise.all([startTrackerProcess(environment()), startTrackerProcess(environment())])
   const seeder = await createMember(world, 'replica-seeder')
   const leecher = await createMember(world, 'replica-leecher')
