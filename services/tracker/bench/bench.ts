@@ -1,114 +1,121 @@
-// Compares this tracker with others under the same load on this machine, and prints one table. See docs/performance.md.
-// Usage: pnpm --filter tracker bench [seconds for each measurement] [plain | 1 | 2 | flush | npm | opentracker]
-import { setTimeout as sleep } from 'node:timers/promises'
-import { removeTemporaryFolder, temporaryFolder } from '@vault-and-tracker/dev-env'
-import { type Load, measure } from './load.ts'
-import { populateOverHttp } from './populate.ts'
-import { cpuOfTree, startNpmTracker, startOpentracker, startOurs, startPlain, type Target } from './servers.ts'
-import { print } from './table.ts'
-import { machine, startWorld } from './world.ts'
+// Compares this tracker with others under the same load on this machine. See docs/performance.md.
+// Usage: pnpm build && pnpm --filter tracker bench [seconds for each measurement] [plain | ours | npm | opentracker]
+import { Agent, get } from 'node:http'
+import { print, printHead, whole } from '@vault-and-tracker/dev-env/bench'
+import { Redis } from 'ioredis'
+import { startDatabases } from './databases.ts'
+import { infoHashOf, peerIdOf, placeOf, portOf, USERS } from './numbering.ts'
+import * as servers from './servers.ts'
+import { atOnce, populate } from './swarms.ts'
 
 const seconds = Number(process.argv[2] ?? 8)
 const only = process.argv[3]
-const folder = temporaryFolder('bench')
-const world = await startWorld(folder)
 
 type Size = { readonly torrents: number; readonly peers: number }
 const SMALL: Size = { torrents: 1_000, peers: 10_000 }
 const BUSY: Size = { torrents: 1_000, peers: 100_000 }
-const CROWDED: Size = { torrents: 100, peers: 100_000 }
 const WIDE: Size = { torrents: 100_000, peers: 100_000 }
 const DEEP: Size = { torrents: 1_000, peers: 1_000_000 }
 const LARGE: Size = { torrents: 100_000, peers: 1_000_000 }
 
-/** Longer than it takes until background tasks have run. */
-const LEADS_AFTER_MS = 3_000
+const databases = await startDatabases()
+const redis = new Redis(databases.redisUrl)
+const memory: string[] = []
 
-async function row(target: Target, size: Size, load: Partial<Load> = {}): Promise<number> {
-  const keepAlive = load.keepAlive ?? true
-  const whole = { ...size, connections: 64, keepAlive, seconds, ...load }
-  // As long as it takes to have met most torrents once.
-  await measure(target, { ...whole, seconds: size.torrents > 10_000 ? 12 : 2 })
-  const { perSecond, p50Ms, p99Ms, errors, ...cpu } = await measure(target, whole)
+async function row(target: servers.Target, size: Size, keepAlive: boolean, pauseMs = 0): Promise<number> {
+  const load = { ...size, keepAlive, pauseMs, seconds }
+  // Long enough to announce in most torrents once.
+  await servers.measureAnnounces(target, { ...load, seconds: size.torrents > 10_000 ? 12 : 2 })
+  const { perSecond, p50Ms, p99Ms, cpuMicros, errors } = await servers.measureAnnounces(target, load)
+  const connections = keepAlive ? (pauseMs === 0 ? 'keep-alive' : 'keep-alive, half load') : 'one each'
+  const latency = [p50Ms.toFixed(1), p99Ms.toFixed(1)]
   print(
     target.name,
-    size.torrents.toLocaleString('en'),
-    size.peers.toLocaleString('en'),
-    keepAlive ? (load.pauseMs === undefined ? 'keep-alive' : 'keep-alive, half load') : 'one each',
-    Math.round(perSecond).toLocaleString('en'),
-    p50Ms.toFixed(1),
-    p99Ms.toFixed(1),
-    cpu.cpuMicros.toFixed(0),
-    ...[cpu.redisMicros, cpu.postgresMicros, cpu.flushMicros].map((micros) => (micros === 0 ? '' : micros.toFixed(0))),
-    String(errors),
+    whole(size.torrents),
+    whole(size.peers),
+    connections,
+    whole(perSecond),
+    ...latency,
+    whole(cpuMicros),
+    errors,
   )
   return perSecond
 }
 
-process.stdout.write(`${new Date().toISOString().slice(0, 10)}, ${machine()}\n\n`)
-const cpuColumns = ['CPU us/request', 'of it Redis', 'Postgres', 'flush apart']
-print('tracker', 'torrents', 'peers', 'connections', 'requests/s', 'p50 ms', 'p99 ms', ...cpuColumns, 'errors')
-print('---', '--:', '--:', '---', '--:', '--:', '--:', '--:', '--:', '--:', '--:', '--:')
+async function plain(): Promise<void> {
+  const target = await servers.startPlain()
+  for (const keepAlive of [true, false]) await row(target, SMALL, keepAlive)
+  await target.stop()
+}
 
-const memory: string[] = []
 async function ours(workers: number): Promise<void> {
-  for (const size of [SMALL, BUSY, CROWDED, WIDE, DEEP, LARGE]) {
-    await world.addTorrents(size.torrents)
-    const bytes = await world.populate(size.torrents, size.peers)
+  for (const size of [SMALL, BUSY, WIDE, DEEP, LARGE]) {
+    await databases.addTorrents(size.torrents)
+    const bytes = await populate(redis, size.torrents, size.peers)
     if (workers === 1)
       memory.push(
-        `${size.peers.toLocaleString('en')} peers in ${size.torrents.toLocaleString('en')} torrents: ${bytes.toFixed(0)} bytes of Redis a peer`,
+        `${whole(size.peers)} peers in ${whole(size.torrents)} torrents: ${whole(bytes)} bytes of Redis per peer`,
       )
-    const target = await startOurs({ workers, ...world })
-    const full = await row(target, size)
-    if (size === SMALL || size === BUSY) await row(target, size, { keepAlive: false })
-    if (size === SMALL) {
-      await row(target, size, { pauseMs: (64 / (full / 2)) * 1000 })
-    }
+    const target = await servers.startOurs(databases, { workers })
+    const full = await row(target, size, true)
+    if (size === SMALL || size === BUSY) await row(target, size, false)
+    if (size === SMALL) await row(target, size, true, (64 / (full / 2)) * 1000)
     await target.stop()
   }
 }
 
-/** What a flush takes of the processor: it is done by the process that leads, which gets no announces here. */
-async function flushApart(): Promise<void> {
-  for (const size of [BUSY, WIDE]) {
-    await world.addTorrents(size.torrents)
-    await world.populate(size.torrents, size.peers)
-    const leader = await startOurs({ workers: 1, ...world })
-    await sleep(LEADS_AFTER_MS)
-    const target = await startOurs({ workers: 1, ...world })
-    const parts = target.parts && { ...target.parts, flush: () => cpuOfTree(leader.pid) }
-    await row({ ...target, name: 'this tracker, flushed by another process', ...(parts && { parts }) }, size)
+async function other(keepAlive: boolean, start: (size: Size) => Promise<servers.Target>): Promise<void> {
+  for (const size of [SMALL, BUSY, WIDE]) {
+    const target = await start(size)
+    await announceAll(target.url, size, keepAlive)
+    if (keepAlive) await row(target, size, true)
+    await row(target, size, false)
     await target.stop()
-    await leader.stop()
   }
 }
 
-async function other(keepAlive: boolean, make: (size: Size) => Promise<Target>): Promise<void> {
-  for (const size of [SMALL, BUSY, CROWDED, WIDE]) {
-    const target = await make(size)
-    await populateOverHttp(target, { ...size, keepAlive })
-    if (keepAlive) await row(target, size)
-    await row(target, size, { keepAlive: false })
-    await target.stop()
-  }
+/** Fills the swarms of a tracker over HTTP. */
+async function announceAll(url: string, { torrents, peers }: Size, keepAlive: boolean): Promise<void> {
+  const agent = new Agent({ keepAlive, maxSockets: 64 })
+  await atOnce(peers, async (p) => {
+    const { t, k } = placeOf(p, torrents)
+    const hash = [...infoHashOf(t)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
+    const path =
+      `/announce?info_hash=${hash}&peer_id=${Buffer.from(peerIdOf(p), 'hex').toString()}&port=${String(portOf(k))}` +
+      `&uploaded=0&downloaded=0&left=${p % 3 === 0 ? '0' : '1048576'}&event=started&numwant=0&compact=1`
+    const send = (): Promise<boolean> =>
+      new Promise((resolve) => {
+        get(url + path, { agent }, (response) => response.resume().on('end', () => resolve(true))).on('error', () =>
+          resolve(false),
+        )
+      })
+    // A server may close a connection just as it is used again.
+    for (let attempt = 0; attempt < 10 && !(await send()); attempt++) continue
+  })
+  agent.destroy()
 }
 
 try {
-  if (only === undefined || only === 'plain') {
-    const plain = await startPlain()
-    await row(plain, SMALL)
-    await row(plain, SMALL, { keepAlive: false })
-    await plain.stop()
-  }
-  if (only === undefined || only === '1') await ours(1)
-  if (only === undefined || only === '2') await ours(2)
-  if (only === undefined || only === 'flush') await flushApart()
-  if (only === undefined || only === 'npm') await other(true, () => startNpmTracker())
+  await databases.addUsers(USERS)
+  const columns = [
+    'tracker',
+    'torrents',
+    'peers',
+    'connections',
+    'requests/s',
+    'p50 ms',
+    'p99 ms',
+    'CPU µs/request',
+    'errors',
+  ]
+  printHead('', ...columns)
+  if (only === undefined || only === 'plain') await plain()
+  if (only === undefined || only === 'ours') for (const workers of [1, 2]) await ours(workers)
+  if (only === undefined || only === 'npm') await other(true, () => servers.startNpmTracker())
   if (only === undefined || only === 'opentracker')
-    await other(false, (size) => startOpentracker(folder, size.torrents))
+    await other(false, ({ torrents }) => servers.startOpentracker(databases.folder, torrents))
   process.stdout.write(`\n${memory.join('\n')}\n`)
 } finally {
-  await world.stop()
-  removeTemporaryFolder(folder)
+  redis.disconnect()
+  await databases.stop()
 }

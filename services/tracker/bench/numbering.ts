@@ -1,6 +1,6 @@
+// How users, torrents and peers are numbered. announces.lua does the same.
 import { type PeerId, parsePeerId } from '@vault-and-tracker/bencode-tracker'
 
-/** How peers are numbered; announces.lua does the same. */
 export const USERS = 10_000
 
 /** The 20 bytes of torrent t. */
@@ -11,14 +11,13 @@ export function infoHashOf(t: number): Buffer {
   return hash
 }
 
-/** Which torrent, and which of its peers, peer p is. */
+/** The torrent of peer p, its number in that torrent, and its user. */
 export function placeOf(p: number, torrents: number): { t: number; k: number; user: number } {
   const t = p % torrents
   const k = Math.floor(p / torrents)
   return { t, k, user: (k * 31 + t) % USERS }
 }
 
-/** The peer id of peer p. */
 export function peerIdOf(p: number): PeerId {
   const id = parsePeerId(Buffer.from(`-qB4650-${String(p).padStart(12, '0')}`).toString('hex'))
   if (id === undefined) throw new Error('not a peer id')
@@ -34,7 +33,7 @@ export function passkeyOf(user: number): string {
   return user.toString(16).padStart(40, '0')
 }
 
-/** The id of user or torrent number n: a UUID whose last bytes are the number. */
+/** The id of user or torrent n: a UUID that ends with the number. */
 export function uuidOf(n: number): string {
   return `00000000-0000-7000-8000-${n.toString(16).padStart(12, '0')}`
 }

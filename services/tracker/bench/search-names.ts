@@ -1,6 +1,6 @@
 import type { Release } from '../src/releases/release.ts'
 
-/** A release as an uploader would name it, where it is filed, and what the name tells. */
+/** A release with a typical name, its category, and what the name says. */
 export type MadeRelease = {
   readonly name: string
   readonly category: string
@@ -22,8 +22,8 @@ const SITES = ['AMZN', 'NF', 'DSNP', 'HMAX', 'ATVP', 'HULU']
 type Pick = <T>(items: readonly T[]) => T
 
 /**
- * Makes releases of all kinds with the frequencies of a real catalogue: few titles have many releases and many have few,
- * words follow Zipf's law, codecs and resolutions come and go with the years.
+ * Makes releases of all kinds with the frequencies of a real catalogue: few titles have many releases, words follow Zipf's
+ * law, and codecs and resolutions change with the years.
  */
 export function createReleaseMaker(random: () => number): (age: number) => MadeRelease {
   const int = (from: number, to: number): number => from + Math.floor(random() * (to - from + 1))

@@ -1,6 +1,6 @@
 import { queryTokens } from '../src/releases/search-tokens.ts'
 
-/** A torrent of the catalogue, whose name and ids queries are made of. */
+/** A torrent of the catalogue. Queries contain its name and ids. */
 export type Sample = {
   readonly hash: string
   readonly title: string
@@ -12,31 +12,25 @@ export type Sample = {
   readonly aired: string | null
 }
 
-/** One kind of request, made anew of every sample. */
-export type RestShape = {
+/** A kind of request, with one request per sample. */
+export type Shape = {
   readonly name: string
+  /** The path; for Torznab the parameters without the key and `limit`. */
   readonly path: (sample: Sample) => string
-  /** Whether its throughput is compared with that of its SQL. */
-  readonly isRated?: boolean
-}
-
-export type TorznabShape = {
-  readonly name: string
-  /** The parameters, but for the key and `limit`. */
-  readonly query: (sample: Sample) => string
+  /** Whether the throughput is measured. */
   readonly isRated?: boolean
 }
 
 const words = (sample: Sample): readonly string[] => queryTokens(sample.title)
 const longest = (sample: Sample): string => words(sample).toSorted((a, b) => b.length - a.length)[0] ?? 'x'
 const search = (text: string, more = ''): string => `/api/torrents?search=${encodeURIComponent(text)}${more}`
-/** Two letters in the middle changed places. */
+/** A word with a typing error. */
 const mistyped = (word: string): string => word.replace(/^(.{3})(.)(.)/, '$1$3$2q')
 
-/** From 0 to 49, so that requests under way are mostly for other pages. */
+/** From 0 to 49, so that concurrent requests are mostly for different pages. */
 const anyOf50 = (hash: string): number => Number.parseInt(hash.slice(-6), 16) % 50
 
-export const REST_SHAPES: readonly RestShape[] = [
+export const REST_SHAPES: readonly Shape[] = [
   { name: 'first page of all', path: () => '/api/torrents', isRated: true },
   {
     name: 'one of the first 50 pages of all',
@@ -75,48 +69,48 @@ const day = ({ aired }: Sample): string => {
 }
 const q = ({ title }: Sample): string => `q=${encodeURIComponent(title)}`
 
-export const TORZNAB_SHAPES: readonly TorznabShape[] = [
-  { name: 'latest', query: () => 't=search', isRated: true },
+export const TORZNAB_SHAPES: readonly Shape[] = [
+  { name: 'latest', path: () => 't=search', isRated: true },
   {
     name: 'one of the first 50 pages of the latest',
-    query: ({ hash }) => `t=search&offset=${String(100 * anyOf50(hash))}`,
+    path: ({ hash }) => `t=search&offset=${String(100 * anyOf50(hash))}`,
     isRated: true,
   },
-  { name: 'latest of two categories', query: () => 't=tvsearch&cat=5030,5040', isRated: true },
-  { name: 'latest of two categories, offset 900', query: () => 't=tvsearch&cat=5030,5040&offset=900' },
-  { name: 'search: q', query: (sample) => `t=search&${q(sample)}`, isRated: true },
-  { name: 'search: q, cat', query: (sample) => `t=search&${q(sample)}&cat=5000` },
-  { name: 'search: q of one very common word, cat', query: () => 't=search&q=1080p&cat=5030,5040' },
-  { name: 'search: q of two words that never meet', query: () => 't=search&q=web+dvdrip' },
-  { name: 'search: q, cat that never meet', query: () => 't=search&q=flac&cat=5030,5040' },
-  { name: 'search: tag', query: () => 't=search&tag=freeleech' },
-  { name: 'search: minsize that nothing has', query: () => 't=search&minsize=1000000000000000' },
+  { name: 'latest of two categories', path: () => 't=tvsearch&cat=5030,5040', isRated: true },
+  { name: 'latest of two categories, offset 900', path: () => 't=tvsearch&cat=5030,5040&offset=900' },
+  { name: 'search: q', path: (sample) => `t=search&${q(sample)}`, isRated: true },
+  { name: 'search: q, cat', path: (sample) => `t=search&${q(sample)}&cat=5000` },
+  { name: 'search: q of one very common word, cat', path: () => 't=search&q=1080p&cat=5030,5040' },
+  { name: 'search: q of two words that never meet', path: () => 't=search&q=web+dvdrip' },
+  { name: 'search: q, cat that never meet', path: () => 't=search&q=flac&cat=5030,5040' },
+  { name: 'search: tag', path: () => 't=search&tag=freeleech' },
+  { name: 'search: minsize that nothing has', path: () => 't=search&minsize=1000000000000000' },
   {
     name: 'tvsearch: q, season, ep, cat',
-    query: (sample) => `t=tvsearch&${q(sample)}&${episode(sample)}&cat=5000`,
+    path: (sample) => `t=tvsearch&${q(sample)}&${episode(sample)}&cat=5000`,
     isRated: true,
   },
   {
     name: 'tvsearch: tvdbid or imdbid, season, ep, cat',
-    query: (sample) => `t=tvsearch&tvdbid=${id(sample.tvdb)}&imdbid=${id(sample.imdb)}&${episode(sample)}&cat=5000`,
+    path: (sample) => `t=tvsearch&tvdbid=${id(sample.tvdb)}&imdbid=${id(sample.imdb)}&${episode(sample)}&cat=5000`,
     isRated: true,
   },
-  { name: 'tvsearch: tvdbid', query: ({ tvdb }) => `t=tvsearch&tvdbid=${id(tvdb)}` },
-  { name: 'tvsearch: season, cat', query: ({ season }) => `t=tvsearch&season=${String(season ?? 1)}&cat=5000` },
-  { name: 'tvsearch: season, ep of no series, cat', query: (sample) => `t=tvsearch&${episode(sample)}&cat=5000` },
-  { name: 'tvsearch: q, daily', query: (sample) => `t=tvsearch&${q(sample)}&${day(sample)}` },
-  { name: 'movie: imdbid', query: ({ imdb }) => `t=movie&imdbid=${id(imdb)}` },
-  { name: 'movie: q, year', query: (sample) => `t=movie&${q(sample)}&year=${String(sample.year ?? 2000)}` },
+  { name: 'tvsearch: tvdbid', path: ({ tvdb }) => `t=tvsearch&tvdbid=${id(tvdb)}` },
+  { name: 'tvsearch: season, cat', path: ({ season }) => `t=tvsearch&season=${String(season ?? 1)}&cat=5000` },
+  { name: 'tvsearch: season, ep of no series, cat', path: (sample) => `t=tvsearch&${episode(sample)}&cat=5000` },
+  { name: 'tvsearch: q, daily', path: (sample) => `t=tvsearch&${q(sample)}&${day(sample)}` },
+  { name: 'movie: imdbid', path: ({ imdb }) => `t=movie&imdbid=${id(imdb)}` },
+  { name: 'movie: q, year', path: (sample) => `t=movie&${q(sample)}&year=${String(sample.year ?? 2000)}` },
   {
     name: 'music: artist, album',
-    query: ({ title }) => {
+    path: ({ title }) => {
       const [artist = '', album = ''] = title.split(' - ').map(encodeURIComponent)
       return `t=music&q=&artist=${artist}&album=${album}`
     },
   },
-  { name: 'book: title', query: ({ title }) => `t=book&title=${encodeURIComponent(title)}` },
-  { name: 'details', query: ({ hash }) => `t=details&id=${hash}` },
-  { name: 'caps', query: () => 't=caps' },
+  { name: 'book: title', path: ({ title }) => `t=book&title=${encodeURIComponent(title)}` },
+  { name: 'details', path: ({ hash }) => `t=details&id=${hash}` },
+  { name: 'caps', path: () => 't=caps' },
 ]
 
 function id(number: number | null): string {

@@ -18,38 +18,40 @@ import { startDatabases } from './databases.ts'
 import { uuidOf } from './numbering.ts'
 import { createReleaseMaker, type MadeRelease } from './search-names.ts'
 
-const UPLOADERS = 1_000
+/** All users may upload. The first ones can sign in. */
+const USERS = 1_000
+const SIGNING_IN = 10
 const PASSWORD = 'correct horse battery'
 const TEN_YEARS_MS = 10 * 365 * 86_400_000
 
 /** Postgres with a catalogue of so many torrents, and Redis. */
-export async function startSearchWorld(folder: string, torrents: number) {
-  const databases = await startDatabases(folder)
-  const { client } = databases
+export async function startSearchWorld(torrents: number) {
+  const databases = await startDatabases()
+  const { client, folder } = databases
   const logger = createLogger({ name: 'bench', level: 'warn' })
-  const db = createKysely<Schema>(
-    createPool({ url: databases.databaseUrl, name: 'bench', size: 4, logger, statementTimeoutMs: 600_000 }),
-  )
-  const categories = await createCategories({
-    store: createCategoryStore(db),
-    publish: () => Promise.resolve(),
-    clock: systemClock,
-  }).seed()
-  await databases.addUsers(UPLOADERS)
+  const db = createKysely<Schema>(createPool({ url: databases.databaseUrl, name: 'bench', size: 1, logger }))
+  const store = createCategoryStore(db)
+  const categories = await createCategories({ store, publish: () => Promise.resolve(), clock: systemClock }).seed()
+  await db.destroy()
+  await databases.addUsers(USERS)
   const hash = await (await createPasswords()).hash(PASSWORD)
-  await client.query(`update users set password_hash = $1 where username = 'user-0'`, [hash])
-  const ids = new Map(categories.map(({ slug, id }) => [slug, id]))
-  await copyCatalogue(client, folder, torrents, ids)
+  const names = Array.from({ length: SIGNING_IN }, (_, user) => `user-${String(user)}`)
+  await client.query('update users set password_hash = $1 where username = any($2)', [hash, names])
+  await client.query('update torznab_settings set search_limit = 10000')
+  await copyCatalogue(client, folder, torrents, new Map(categories.map(({ slug, id }) => [slug, id])))
   await client.query('vacuum analyze')
   return {
     ...databases,
-    categories,
-    users: UPLOADERS,
-    username: 'user-0',
-    password: PASSWORD,
-    async stop(): Promise<void> {
-      await db.destroy()
-      await databases.stop()
+    users: USERS,
+    /** Signs in one of the first ten users. Returns the session cookie. */
+    signIn: async (url: string, user: number): Promise<string> => {
+      const answer = await fetch(`${url}/api/auth/login`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ username: names[user], password: PASSWORD }),
+      })
+      if (!answer.ok) throw new Error(await answer.text())
+      return answer.headers.getSetCookie()[0]?.split(';')[0] ?? ''
     },
   }
 }
@@ -57,7 +59,7 @@ export async function startSearchWorld(folder: string, torrents: number) {
 const TORRENT_COLUMNS =
   'id, info_hash, name, category_id, size, file_count, uploader_id, imdb_id, tmdb_id, tvdb_id, release_title, release_year, season_from, season_to, episode_from, episode_to, absolute_from, absolute_to, air_date, resolution, source, codec, release_group, search, reader_version, created_at'
 
-/** Writes the rows to files and has the server read them: minutes for a million. */
+/** Writes the rows to files for the server to read. This takes minutes for a million. */
 async function copyCatalogue(
   client: pg.Client,
   folder: string,
@@ -84,7 +86,7 @@ async function copyCatalogue(
     await once(file, 'finish')
   }
   chmodSync(folder, 0o755)
-  // What triggers do for each row is done for all at once.
+  // The work of the triggers is done once for all rows.
   await client.query('set session_replication_role = replica')
   await client.query(`copy torrents (${TORRENT_COLUMNS}) from '${paths.torrents}'`)
   await client.query(`copy torrent_stats (torrent_id, listed_in, seeders, leechers, completed) from '${paths.stats}'`)
@@ -113,7 +115,7 @@ function torrentRow(
     categoryId,
     megabytes * 1_048_576 + (n % 1_048_576),
     1 + (n % 12),
-    uuidOf(n % UPLOADERS),
+    uuidOf(n % USERS),
     ids.imdb,
     ids.tmdb,
     ids.tvdb,

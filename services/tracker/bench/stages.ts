@@ -1,69 +1,54 @@
-// What each part of an announce costs: the parts one after the other, each with those before it. See docs/performance.md.
-// Usage: pnpm --filter tracker bench:stages [seconds for each measurement] [rounds]
-import { removeTemporaryFolder, temporaryFolder } from '@vault-and-tracker/dev-env'
-import { measure } from './load.ts'
-import { median } from './median.ts'
-import { startOurs, startPlain, startStage, type Target } from './servers.ts'
-import { print } from './table.ts'
-import { machine, startWorld } from './world.ts'
+// What each part of an announce costs: the parts one after the other, each with the earlier ones. See docs/performance.md.
+// Usage: pnpm build && pnpm --filter tracker bench:stages [seconds for each measurement] [rounds]
+import { type Measured, print, printHead, quantile, whole } from '@vault-and-tracker/dev-env/bench'
+import { Redis } from 'ioredis'
+import { startDatabases } from './databases.ts'
+import { USERS } from './numbering.ts'
+import { measureAnnounces, startOurs, startPlain, startStage, type Target } from './servers.ts'
+import { populate } from './swarms.ts'
 
 const seconds = Number(process.argv[2] ?? 4)
 const rounds = Number(process.argv[3] ?? 3)
 const size = { torrents: 1_000, peers: 10_000 }
-const folder = temporaryFolder('bench-stages')
-const world = await startWorld(folder)
+const databases = await startDatabases()
 
 const STAGES: readonly (readonly [name: string, start: () => Promise<Target>])[] = [
   ['plain node:http, a constant', startPlain],
-  ['the announce front, a constant', () => startStage('front', world)],
-  ['with rules, choice of peers and reply; the swarm answers at once', () => startStage('rules', world)],
-  ['with calls to Redis, whose function does nothing', () => startStage('calls', world)],
-  ['the tracker', () => startOurs({ workers: 1, ...world })],
+  ['the announce front, a constant', () => startStage('front', databases)],
+  ['with rules, choice of peers and reply; the swarm answers at once', () => startStage('rules', databases)],
+  ['with calls to Redis, whose function does nothing', () => startStage('calls', databases)],
+  ['the tracker', () => startOurs(databases)],
 ]
 
-type Row = { readonly perSecond: number; readonly cpuMicros: number; readonly redisMicros: number }
-
-function cellsOf(rows: readonly Row[], plain: number): string[] {
-  const perSecond = median(rows.map((row) => row.perSecond))
-  const redis = median(rows.map((row) => row.redisMicros))
-  const own = median(rows.map((row) => row.cpuMicros - row.redisMicros))
-  return [
-    Math.round(perSecond).toLocaleString('en'),
-    (perSecond / plain).toFixed(2),
-    own.toFixed(0),
-    redis === 0 ? '' : redis.toFixed(1),
-  ]
-}
-
 try {
-  await world.addTorrents(size.torrents)
-  await world.populate(size.torrents, size.peers)
-  const measured = STAGES.map(() => ({ keepAlive: [] as Row[], oneEach: [] as Row[] }))
-  for (let round = 0; round < rounds; round++) {
+  await databases.addUsers(USERS)
+  await databases.addTorrents(size.torrents)
+  const redis = new Redis(databases.redisUrl)
+  await populate(redis, size.torrents, size.peers)
+  redis.disconnect()
+  const measured = STAGES.map((): Measured[][] => [[], []])
+  for (let round = 0; round < rounds; round++)
     for (const [i, [, start]] of STAGES.entries()) {
       const target = await start()
-      for (const keepAlive of [true, false]) {
-        const load = { ...size, connections: 64, keepAlive, seconds }
-        await measure(target, { ...load, seconds: 2 })
-        measured[i]?.[keepAlive ? 'keepAlive' : 'oneEach'].push(await measure(target, load))
+      for (const [j, keepAlive] of [true, false].entries()) {
+        await measureAnnounces(target, { ...size, keepAlive, seconds: 2 })
+        measured[i]?.[j]?.push(await measureAnnounces(target, { ...size, keepAlive, seconds }))
       }
       await target.stop()
     }
-  }
-  process.stdout.write(`${new Date().toISOString().slice(0, 10)}, ${machine()}, median of ${String(rounds)} rounds\n\n`)
-  const columns = ['requests/s', 'of plain', 'CPU us', 'Redis us']
-  print('', ...columns, ...columns.map((column) => `one each: ${column}`))
-  print('---', ...[...columns, ...columns].map(() => '--:'))
-  const [plain] = measured
+  const columns = ['requests/s', 'of plain', 'CPU µs']
+  const note = `median of ${String(rounds)} rounds`
+  printHead(note, 'stage', ...columns, ...columns.map((column) => `one each: ${column}`))
+  const medianOf = (stage: number, kind: number, of: (one: Measured) => number): number =>
+    quantile((measured[stage]?.[kind] ?? []).map(of))
   for (const [i, [name]] of STAGES.entries()) {
-    const { keepAlive = [], oneEach = [] } = measured[i] ?? {}
-    print(
-      name,
-      ...cellsOf(keepAlive, median((plain?.keepAlive ?? []).map((row) => row.perSecond))),
-      ...cellsOf(oneEach, median((plain?.oneEach ?? []).map((row) => row.perSecond))),
-    )
+    const cells = [0, 1].flatMap((kind) => {
+      const [perSecond, plain] = [i, 0].map((stage) => medianOf(stage, kind, (one) => one.perSecond))
+      const share = (Number(perSecond) / Number(plain)).toFixed(2)
+      return [whole(Number(perSecond)), share, whole(medianOf(i, kind, (one) => one.cpuMicros))]
+    })
+    print(name, ...cells)
   }
 } finally {
-  await world.stop()
-  removeTemporaryFolder(folder)
+  await databases.stop()
 }

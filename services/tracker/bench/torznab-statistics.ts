@@ -2,7 +2,6 @@
 // response times of statistics, requests and users. See docs/performance.md.
 // Usage: pnpm --filter tracker bench:torznab-statistics [requests in the log]
 import { randomInt } from 'node:crypto'
-import { removeTemporaryFolder, temporaryFolder } from '@vault-and-tracker/dev-env'
 import { systemClock } from '@vault-and-tracker/service-kit/core/clock'
 import { listen } from '@vault-and-tracker/service-kit/http/server'
 import { createLogger } from '@vault-and-tracker/service-kit/log/logger'
@@ -16,8 +15,6 @@ import { createRequestLog } from '../src/torznab/request-log.ts'
 import type { AnsweredRequest } from '../src/torznab/torznab.ts'
 import { startDatabases } from './databases.ts'
 import { USERS, uuidOf } from './numbering.ts'
-import { signIn } from './search-client.ts'
-import { machine } from './world.ts'
 
 const requests = Number(process.argv[2] ?? 1_000_000)
 const REPEATS = 20
@@ -27,8 +24,7 @@ const CLIENTS = [
   ...['FlexGet', 'Medusa', 'SickChill', 'qBittorrent', 'browser', 'library', 'other'],
 ]
 
-const folder = temporaryFolder('bench-torznab')
-const databases = await startDatabases(folder)
+const databases = await startDatabases()
 const logger = createLogger({ name: 'bench', level: 'warn' })
 const userOf = (n: number): string => uuidOf(Math.floor(n))
 const print = (...cells: readonly string[]): void => void process.stdout.write(`| ${cells.join(' | ')} |\n`)
@@ -78,8 +74,18 @@ async function measure(name: string, call: () => Promise<unknown>): Promise<void
 async function measureReads(context: Context, url: string): Promise<void> {
   const admin = { username: 'admin', password: 'correct horse battery' }
   await context.useCases.accounts.create({ ...admin, email: 'a@example.org', role: 'admin' })
-  const session = await signIn(url, admin)
-  const get = (path: string): Promise<string> => session.get(`/api/admin/torznab/${path}`)
+  const { username, password } = admin
+  const signedIn = await fetch(`${url}/api/auth/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ username, password }),
+  })
+  const cookie = signedIn.headers.getSetCookie()[0]?.split(';')[0] ?? ''
+  const get = async (path: string): Promise<string> => {
+    const answer = await fetch(`${url}/api/admin/torznab/${path}`, { headers: { cookie } })
+    if (!answer.ok) throw new Error(await answer.text())
+    return await answer.text()
+  }
   const ago = (hours: number): string => new Date(Date.now() - hours * 3_600_000).toISOString()
   for (const range of ['24h', '7d', '30d', 'all'])
     await measure(`statistics, ${range}`, () => get(`statistics?range=${range}`))
@@ -91,7 +97,6 @@ async function measureReads(context: Context, url: string): Promise<void> {
   for (const query of ['', '?page=100&limit=100', `?user=${userOf(0)}`, '?function=details', '?error=true'])
     await measure(`requests${query}`, () => get(`requests${query}`))
   await measure('users', () => get('users'))
-  session.close()
 }
 
 async function measureWrites(): Promise<void> {
@@ -127,7 +132,7 @@ async function measureWrites(): Promise<void> {
 try {
   await fill()
   process.stdout.write(
-    `${new Date().toISOString().slice(0, 10)}, ${machine()}\n${requests.toLocaleString('en')} logged requests, a year of counts\n\n`,
+    `${new Date().toISOString().slice(0, 10)}, Node ${process.version}\n${requests.toLocaleString('en')} logged requests, a year of counts\n\n`,
   )
   print('endpoint', 'p50 ms', 'p95 ms', 'max ms')
   print('---', '--:', '--:', '--:')
@@ -149,5 +154,4 @@ try {
   }
 } finally {
   await databases.stop()
-  removeTemporaryFolder(folder)
 }

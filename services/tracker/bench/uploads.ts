@@ -1,19 +1,20 @@
-// Measures announces while the costliest files are uploaded, one after the other, and prints one table. See docs/performance.md.
+// Measures announces while the most expensive files are uploaded one after the other. See docs/performance.md.
 // Usage: pnpm build && pnpm --filter tracker bench:uploads [seconds for each measurement]
 import { once } from 'node:events'
 import { Agent, type IncomingMessage, request } from 'node:http'
-import { removeTemporaryFolder, temporaryFolder } from '@vault-and-tracker/dev-env'
+import { print, printHead, quantile, whole } from '@vault-and-tracker/dev-env/bench'
+import { Redis } from 'ioredis'
 import { withManyFiles, withManyKeys, withPieceLayers } from '../tests/support/costly-torrents.ts'
 import { makeTorrent } from '../tests/support/make-torrent.ts'
-import { measure } from './load.ts'
-import { startOurs } from './servers.ts'
-import { print } from './table.ts'
-import { machine, startWorld } from './world.ts'
+import { startDatabases } from './databases.ts'
+import { USERS } from './numbering.ts'
+import { measureAnnounces, startOurs } from './servers.ts'
+import { populate } from './swarms.ts'
 
 const seconds = Number(process.argv[2] ?? 10)
-/** Half of what one process does on two cores that it shares with its stores and the load. */
-const LOAD = { torrents: 1_000, peers: 10_000, connections: 64, keepAlive: true, seconds, pauseMs: 60 }
-/** Uploaded in turn; what comes a second time is read and refused as a conflict. */
+/** Half of the load that one process takes on two cores that it shares with its stores and wrk. */
+const LOAD = { torrents: 1_000, peers: 10_000, seconds, pauseMs: 60 }
+/** Uploaded in turn. A file that comes a second time is read and refused as a conflict. */
 const FILES = 6
 
 const KINDS = [
@@ -27,38 +28,29 @@ const KINDS = [
 /** An encoded form with its content type. */
 type Form = { readonly type: string; readonly bytes: Buffer }
 
-const folder = temporaryFolder('bench')
-const world = await startWorld(folder)
-await world.addTorrents(LOAD.torrents)
-await world.populate(LOAD.torrents, LOAD.peers)
-const env = { REGISTRATION: 'open', REST_WRITE_LIMIT: '0', AUTH_LIMIT: '0' }
-const target = await startOurs({ workers: 1, ...world, env })
+const databases = await startDatabases()
+await databases.addUsers(USERS)
+await databases.addTorrents(LOAD.torrents)
+const redis = new Redis(databases.redisUrl)
+await populate(redis, LOAD.torrents, LOAD.peers)
+redis.disconnect()
+const target = await startOurs(databases, { env: { REGISTRATION: 'open', REST_WRITE_LIMIT: '0', AUTH_LIMIT: '0' } })
 try {
   const cookie = await register()
-  await measure(target, { ...LOAD, seconds: 3 })
-  process.stdout.write(`${new Date().toISOString().slice(0, 10)}, ${machine()}\n\n`)
-  print('uploads', 'announces/s', 'p50 ms', 'p99 ms', 'uploads/s', 'upload p50 ms', 'slowest ms')
-  print('---', '--:', '--:', '--:', '--:', '--:', '--:')
+  await measureAnnounces(target, { ...LOAD, seconds: 3 })
+  printHead('', 'uploads', 'announces/s', 'p50 ms', 'p99 ms', 'uploads/s', 'upload p50 ms', 'slowest ms')
   for (const [kind, make] of KINDS) {
     const files = make === undefined ? [] : Array.from({ length: FILES }, (_, n) => make(`${kind} ${String(n)}`))
-    const forms = await encodeForms(files)
+    const forms = await Promise.all(files.map(encodeForm))
     const until = performance.now() + seconds * 1_000
-    const [announces, uploads] = await Promise.all([measure(target, LOAD), uploadUntil(until, forms, cookie)])
-    const sorted = uploads.toSorted((a, b) => a - b)
-    print(
-      kind,
-      Math.round(announces.perSecond).toLocaleString('en'),
-      announces.p50Ms.toFixed(1),
-      announces.p99Ms.toFixed(1),
-      (uploads.length / seconds).toFixed(1),
-      (sorted[sorted.length >> 1] ?? 0).toFixed(0),
-      (sorted.at(-1) ?? 0).toFixed(0),
-    )
+    const [announces, uploads] = await Promise.all([measureAnnounces(target, LOAD), uploadUntil(until, forms, cookie)])
+    const latency = [announces.p50Ms.toFixed(1), announces.p99Ms.toFixed(1)]
+    const uploaded = [(uploads.length / seconds).toFixed(1), whole(quantile(uploads)), whole(Math.max(0, ...uploads))]
+    print(kind, whole(announces.perSecond), ...latency, ...uploaded)
   }
 } finally {
   await target.stop()
-  await world.stop()
-  removeTemporaryFolder(folder)
+  await databases.stop()
 }
 
 async function register(): Promise<string> {
@@ -72,43 +64,33 @@ async function register(): Promise<string> {
   return cookie
 }
 
-/** The form of each file as the bytes that are sent. Made before a measurement, as making them takes a processor. */
-async function encodeForms(files: readonly Buffer[]): Promise<readonly Form[]> {
-  return Promise.all(
-    files.map(async (file) => {
-      const form = new FormData()
-      form.append('category', 'tv')
-      form.append('torrent', new Blob([Uint8Array.from(file)]), 'x.torrent')
-      const encoded = new Response(form)
-      const type = encoded.headers.get('content-type') ?? ''
-      return { type, bytes: Buffer.from(await encoded.arrayBuffer()) }
-    }),
-  )
+/** The bytes of an upload, encoded before a measurement because that takes a processor. */
+async function encodeForm(file: Buffer): Promise<Form> {
+  const form = new FormData()
+  form.append('category', 'tv')
+  form.append('torrent', new Blob([Uint8Array.from(file)]), 'x.torrent')
+  const encoded = new Response(form)
+  return { type: encoded.headers.get('content-type') ?? '', bytes: Buffer.from(await encoded.arrayBuffer()) }
 }
 
-/** Uploads one form after the other. @returns how long each took, in milliseconds */
+/** Uploads forms one after the other. Returns their times in milliseconds. */
 async function uploadUntil(end: number, forms: readonly Form[], cookie: string): Promise<readonly number[]> {
   const agent = new Agent({ keepAlive: true })
-  const took: number[] = []
+  const times: number[] = []
   for (let n = 0; performance.now() < end; n += 1) {
     const form = forms[n % forms.length]
     if (form === undefined) break
     const started = performance.now()
-    const status = await upload(agent, form, cookie)
-    if (status !== 201 && status !== 409) throw new Error(`an upload was ${String(status)}`)
-    took.push(performance.now() - started)
+    const headers = { cookie, 'content-type': form.type, 'content-length': form.bytes.length }
+    // One write takes less of a processor than fetch.
+    const sent = request(`${target.url}/api/torrents`, { method: 'POST', agent, headers })
+    sent.end(form.bytes)
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+    await once(answer.resume(), 'end')
+    const { statusCode } = answer
+    if (statusCode !== 201 && statusCode !== 409) throw new Error(`an upload was answered ${String(statusCode)}`)
+    times.push(performance.now() - started)
   }
   agent.destroy()
-  return took
-}
-
-/** Sends a form in one write: what fetch does with ten megabytes takes a processor from the service. @returns the status */
-async function upload(agent: Agent, { type, bytes }: Form, cookie: string): Promise<number> {
-  const headers = { cookie, 'content-type': type, 'content-length': bytes.length }
-  const sent = request(`${target.url}/api/torrents`, { method: 'POST', agent, headers })
-  sent.end(bytes)
-  const [answer] = (await once(sent, 'response')) as [IncomingMessage]
-  answer.resume()
-  await once(answer, 'end')
-  return answer.statusCode ?? 0
+  return times
 }

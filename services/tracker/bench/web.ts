@@ -1,76 +1,63 @@
-// Loads the web application in Chromium with nothing cached and prints bytes, requests and times. See docs/performance.md.
-// Fails where the first route is above its budget of bytes. Usage: pnpm build && pnpm --filter tracker bench:web [torrents] [samples]
-import { launchChromium, removeTemporaryFolder, temporaryFolder } from '@vault-and-tracker/dev-env'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { median } from './median.ts'
+// Loads the web application in Chromium without a cache and prints bytes, requests and times. See docs/performance.md.
+// Fails if the first route exceeds its budget. Usage: pnpm build && pnpm --filter tracker bench:web [torrents] [samples]
+import { launchChromium } from '@vault-and-tracker/dev-env'
+import { print, printHead, quantile, whole } from '@vault-and-tracker/dev-env/bench'
+import type { BrowserContext, Page } from 'playwright-core'
 import { startSearchWorld } from './search-world.ts'
 import { startOurs } from './servers.ts'
-import { machine } from './world.ts'
 
 const torrents = Number(process.argv[2] ?? 1_000_000)
 const samples = Number(process.argv[3] ?? 10)
 
-/** The most of a first route, in bytes on the wire. */
+/** The limits of the first route, in bytes on the wire. */
 const BUDGET = { script: 120_000, bytes: 200_000 }
 
-/** What a cold load took. Bytes are those on the wire, headers included; times are in milliseconds. */
-type Load = { script: number; bytes: number; requests: number; dataRequests: number; listAfter: number }
+/** A cold load. Bytes are on the wire, including headers. */
+type Load = { script: number; bytes: number; requests: number; dataRequests: number; listAfterMs: number }
 
-const folder = temporaryFolder('bench')
-const world = await startSearchWorld(folder, torrents)
-const service = await startOurs({ ...world, workers: 1, env: { REST_READ_LIMIT: '0', AUTH_LIMIT: '0' } })
+const world = await startSearchWorld(torrents)
+const service = await startOurs(world, { env: { REST_READ_LIMIT: '0', AUTH_LIMIT: '0' } })
 const browser = await launchChromium()
 try {
-  const cookie = await signIn(service.url)
+  const cookie = await world.signIn(service.url, 0)
   const loads: Load[] = []
-  for (let n = 0; n < samples; n += 1) loads.push(await coldLoad(browser, service.url, cookie))
-  const answers = await typeAndWait(browser, service.url, cookie)
+  for (let n = 0; n < samples; n += 1) loads.push(await coldLoad(cookie))
+  const answers = await typeAndWait(cookie)
   const [first] = loads
   if (first === undefined || first.script > BUDGET.script || first.bytes > BUDGET.bytes) process.exitCode = 1
-  process.stdout.write(
-    [
-      `${new Date().toISOString().slice(0, 10)}, ${machine()}, ${torrents.toLocaleString('en')} torrents, nothing cached`,
-      '',
-      `| First route                         |        |`,
-      `| ----------------------------------- | -----: |`,
-      `| script, kB on the wire, at most 120 | ${kilobytes(first?.script)} |`,
-      `| all, kB on the wire, at most 200    | ${kilobytes(first?.bytes)} |`,
-      `| requests                            | ${String(first?.requests).padStart(6)} |`,
-      `| of these, for data                  | ${String(first?.dataRequests).padStart(6)} |`,
-      `| list visible after, ms, median      | ${milliseconds(median(loads.map(({ listAfter }) => listAfter)))} |`,
-      `| list visible after, ms, slowest     | ${milliseconds(Math.max(...loads.map(({ listAfter }) => listAfter)))} |`,
-      `| answer while typing, ms, median     | ${milliseconds(median(answers))} |`,
-      `| answer while typing, ms, slowest    | ${milliseconds(Math.max(...answers))} |`,
-      '',
-    ].join('\n'),
-  )
+  printHead(`${whole(torrents)} torrents, nothing cached`, 'first route', '')
+  const times = loads.map(({ listAfterMs }) => listAfterMs)
+  const rows = {
+    'script, kB on the wire, at most 120': (first?.script ?? Number.NaN) / 1_000,
+    'everything, kB on the wire, at most 200': (first?.bytes ?? Number.NaN) / 1_000,
+    requests: first?.requests ?? Number.NaN,
+    'requests for data': first?.dataRequests ?? Number.NaN,
+    'list visible after, ms, median': quantile(times),
+    'list visible after, ms, slowest': Math.max(...times),
+    'answer while typing, ms, median': quantile(answers),
+    'answer while typing, ms, slowest': Math.max(...answers),
+  }
+  for (const [name, value] of Object.entries(rows)) print(name, value.toFixed(name.includes('kB') ? 1 : 0))
 } finally {
   await browser.close()
   await service.stop()
   await world.stop()
-  removeTemporaryFolder(folder)
 }
 
-async function signIn(url: string): Promise<string> {
-  const { username, password } = world
-  const answer = await fetch(`${url}/api/auth/login`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ username, password }),
-  })
-  const token = /^session=([^;]*)/.exec(answer.headers.getSetCookie()[0] ?? '')?.[1]
-  if (token === undefined) throw new Error(`could not sign in: ${await answer.text()}`)
-  return token
-}
-
-async function openSignedIn(browser: Browser, url: string, cookie: string): Promise<[BrowserContext, Page]> {
+async function openSignedIn(cookie: string): Promise<[BrowserContext, Page]> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
-  await context.addCookies([{ name: 'session', value: cookie, url, httpOnly: true }])
+  const [name = '', value = ''] = cookie.split('=')
+  await context.addCookies([{ name, value, url: service.url, httpOnly: true }])
   return [context, await context.newPage()]
 }
 
-async function coldLoad(browser: Browser, url: string, cookie: string): Promise<Load> {
-  const [context, page] = await openSignedIn(browser, url, cookie)
+async function openList(page: Page): Promise<void> {
+  await page.goto(`${service.url}/torrents`)
+  await page.locator('tbody .row-link').first().waitFor()
+}
+
+async function coldLoad(cookie: string): Promise<Load> {
+  const [context, page] = await openSignedIn(cookie)
   const devtools = await context.newCDPSession(page)
   const scripts = new Set<string>()
   const load = { script: 0, bytes: 0, requests: 0, dataRequests: 0 }
@@ -84,20 +71,19 @@ async function coldLoad(browser: Browser, url: string, cookie: string): Promise<
     if (scripts.has(requestId)) load.script += encodedDataLength
   })
   await devtools.send('Network.enable')
-  await page.goto(`${url}/torrents`)
-  await page.locator('tbody .row-link').first().waitFor()
-  const listAfter = await page.evaluate<number>('performance.now()')
+  await openList(page)
+  const listAfterMs = await page.evaluate<number>('performance.now()')
   await page.waitForLoadState('networkidle')
   await context.close()
-  return { ...load, listAfter }
+  return { ...load, listAfterMs }
 }
 
-/** Types words letter by letter; the time of each answer of the list, from its request to its last byte. */
-async function typeAndWait(browser: Browser, url: string, cookie: string): Promise<number[]> {
-  const [context, page] = await openSignedIn(browser, url, cookie)
-  await page.goto(`${url}/torrents`)
-  await page.locator('tbody .row-link').first().waitFor()
-  const words = (await page.locator('tbody .row-link').first().textContent())?.split(/[._ -]+/).slice(0, 2) ?? []
+/** Types words letter by letter. Returns the time of each answer of the list. */
+async function typeAndWait(cookie: string): Promise<number[]> {
+  const [context, page] = await openSignedIn(cookie)
+  await openList(page)
+  const name = await page.locator('tbody .row-link').first().textContent()
+  const words = name?.split(/[._ -]+/).slice(0, 2) ?? []
   await page.evaluate('performance.clearResourceTimings()')
   await page.getByLabel('Search torrents').pressSequentially(words.join(' ').toLowerCase(), { delay: 250 })
   await page.waitForLoadState('networkidle')
@@ -106,12 +92,4 @@ async function typeAndWait(browser: Browser, url: string, cookie: string): Promi
   )
   await context.close()
   return times
-}
-
-function kilobytes(bytes = Number.NaN): string {
-  return (bytes / 1_000).toFixed(1).padStart(6)
-}
-
-function milliseconds(time: number): string {
-  return time.toFixed(0).padStart(6)
 }

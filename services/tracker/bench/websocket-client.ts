@@ -3,17 +3,17 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { infoHashOf } from './numbering.ts'
 
-/** What a client tells whoever measures. */
+/** What a client reports. */
 export type Heard = {
   reply(client: SocketClient): void
   /** An offer, and its number. */
   offer(sequence: number): void
-  answer(): void
+  answer(): unknown
 }
 
-/** A WebTorrent client that costs little: frames are written once and patched, and what is received is not parsed. */
+/** A cheap WebTorrent client: it patches prepared frames, and does not parse what it receives. */
 export type SocketClient = {
-  /** Announces; `sequence` numbers the first of its offers, and a seeder has nothing left. */
+  /** Announces. `sequence` is the number of its first offer. */
   announce(sequence: number, seeds: boolean): void
   close(): void
 }
@@ -25,10 +25,10 @@ const SDP = `v=0\r\no=- ${'4'.repeat(19)} 2 IN IP4 127.0.0.1\r\n${`a=candidate:$
 const ID_LENGTH = 20
 const PEER_ID = '"peer_id":"'
 const OFFER_ID = '"offer_id":"'
-/** Where an id is put in. */
+/** A placeholder for an id. */
 const BLANK = '?'.repeat(ID_LENGTH)
 
-/** Connects client number `n`, of torrent `torrent`; each of its announces has so many offers. */
+/** Connects client `n` of a torrent. Each of its announces has `offers` offers. */
 export async function connectClient(
   url: URL,
   { n, torrent, offers, target }: { n: number; torrent: number; offers: number; target: string },
@@ -98,7 +98,7 @@ function slice(bytes: Buffer, at: number): string {
   return bytes.toString('latin1', at, at + ID_LENGTH)
 }
 
-/** Reads the answer to the upgrade; returns what came behind it. */
+/** Reads the response to the upgrade and returns the bytes after it. */
 async function upgraded(socket: Socket): Promise<Buffer> {
   let received = Buffer.alloc(0)
   for (;;) {
@@ -111,7 +111,7 @@ async function upgraded(socket: Socket): Promise<Buffer> {
   }
 }
 
-/** Calls back with each message, and writes what that returns: all of one read at once. */
+/** Calls back with each message, and writes the results for each read at once. */
 function readFrames(socket: Socket, first: Buffer, onMessage: (bytes: Buffer) => Buffer | undefined): void {
   let pending = first
   const read = (): void => {
@@ -138,7 +138,7 @@ function readFrames(socket: Socket, first: Buffer, onMessage: (bytes: Buffer) =>
 
 type Template = { readonly frame: Buffer; readonly blanks: readonly number[] }
 
-/** A masked text frame, and where its ids are missing. */
+/** A masked text frame, and the positions of its placeholders. */
 function template(message: unknown): Template {
   const payload = Buffer.from(JSON.stringify(message))
   const head =

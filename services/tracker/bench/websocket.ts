@@ -1,157 +1,96 @@
-// Compares WebTorrent signalling with the npm package bittorrent-tracker, in turn under the same load on this machine,
-// and prints one table. See docs/performance.md.
-// Usage: pnpm --filter tracker bench:websocket [seconds for each measurement]
-import { existsSync, readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+// Compares WebTorrent signalling with the npm package bittorrent-tracker, in turn under the same load on this machine.
+// See docs/performance.md. Usage: pnpm build && pnpm --filter tracker bench:websocket [seconds for each measurement]
+import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { removeTemporaryFolder, temporaryFolder } from '@vault-and-tracker/dev-env'
-import { passkeyOf } from './numbering.ts'
-import { cpuOf, startNpmTracker, startOurs, type Target } from './servers.ts'
-import { print } from './table.ts'
-import { connectClient, type Heard, type SocketClient } from './websocket-client.ts'
-import { machine, startWorld } from './world.ts'
+import { print, printHead, quantile, whole } from '@vault-and-tracker/dev-env/bench'
+import { startDatabases } from './databases.ts'
+import { passkeyOf, USERS } from './numbering.ts'
+import { startNpmTracker, startOurs, type Target } from './servers.ts'
+import { connectClient, type SocketClient } from './websocket-client.ts'
 
 const seconds = Number(process.argv[2] ?? 8)
-const only = process.argv[3]
-const folder = temporaryFolder('bench')
-const world = await startWorld(folder)
-const memoryFile = join(folder, 'memory')
-const profiling = process.env['BENCH_PROFILE']
-const FLAGS = [
-  '--import',
-  `${new URL('memory-probe.mjs', import.meta.url).href}?${memoryFile}`,
-  ...(profiling === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profiling}`]),
-]
-/** Offers are numbered, and the times of the last so many known. */
+/** The speed of the machine changes from minute to minute, so both trackers are measured in turn. */
+const ROUNDS = 3
+/** Offers are numbered, and the times of this many are remembered. */
 const NUMBERED = 1 << 20
 
-/** Memory is measured from when so many sockets are open, and have announced for some seconds, to when all others have announced. */
-const WARM_SOCKETS = 2_500
-
 type Shape = {
+  readonly name: string
   readonly sockets: number
   readonly torrents: number
   readonly offers: number
-  /** Announces a second; as fast as they are answered where left out. */
+  /** Announces per second; as fast as they are answered by default. */
   readonly perSecond?: number
   /** Whether the client changes its role each time, so that no announce is too soon and each goes to Redis. */
   readonly changes: boolean
 }
 
-/** Bytes of the process's memory after a collection. */
-async function memoryOf({ pid }: Target): Promise<number> {
-  rmSync(memoryFile, { force: true })
-  process.kill(pid, 'SIGUSR2')
-  while (!existsSync(memoryFile)) await sleep(20)
-  return (JSON.parse(readFileSync(memoryFile, 'utf8')) as { rss: number }).rss
+const REPEATED: Shape = { name: 'repeated', sockets: 200, torrents: 10, offers: 5, changes: false }
+const BUSY: Shape = { ...REPEATED, name: 'each to Redis', changes: true }
+const PACED: Shape = { ...BUSY, name: '800/s', perSecond: 800 }
+const IDLE: Shape = { name: 'idle', sockets: 5_000, torrents: 500, offers: 0, changes: true }
+
+/** The resident memory of a process in KB (proc(5)). */
+function memoryOf({ pid }: Target): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${String(pid)}/status`, 'utf8'))?.[1])
 }
 
-async function measure(name: string, targets: readonly Target[], shape: Shape): Promise<void> {
+async function measure(target: Target, shape: Shape): Promise<void> {
   const sentAt = new Float64Array(NUMBERED)
   let latencies: number[] = []
-  let [replies, offers, answers, sequence] = [0, 0, 0, 0]
-  let running = true
+  let [replies, relayed, sequence] = [0, 0, 0]
+  let isRunning = true
+  const turns = new Map<SocketClient, number>()
   const announce = (client: SocketClient): void => {
+    const turn = turns.get(client) ?? 0
     sentAt.fill(performance.now(), sequence % NUMBERED, (sequence % NUMBERED) + shape.offers)
-    client.announce(sequence, shape.changes && (turns.get(client) ?? 0) % 2 === 1)
-    turns.set(client, (turns.get(client) ?? 0) + 1)
-    // A block that is not cut in two by the end.
+    client.announce(sequence, shape.changes && turn % 2 === 1)
+    turns.set(client, turn + 1)
+    // Blocks of eight are not split at the end of the list.
     sequence += 8
   }
-  const heard: Heard = {
-    reply: (client) => {
+  const heard = {
+    reply: (client: SocketClient) => {
       replies += 1
-      if (running && shape.perSecond === undefined) announce(client)
+      if (isRunning && shape.perSecond === undefined) announce(client)
     },
-    offer: (number) => {
-      offers += 1
+    offer: (number: number) => {
+      relayed += 1
       latencies.push(performance.now() - (sentAt[number % NUMBERED] ?? 0))
     },
-    answer: () => {
-      answers += 1
-    },
+    answer: () => (relayed += 1),
   }
-  const turns = new Map<SocketClient, number>()
-  const clients: SocketClient[] = []
-  const [first] = targets
-  const connectUpTo = async (count: number): Promise<void> => {
-    while (clients.length < count) {
-      const added = await connectSome(clients.length, Math.min(50, count - clients.length))
-      for (const [i, client] of added.entries()) turns.set(client, clients.length + i)
-      clients.push(...added)
-    }
-  }
-  const connectSome = (n: number, count: number): Promise<SocketClient[]> =>
-    Promise.all(
-      Array.from({ length: count }, (_, i) => {
-        const target = targets[(n + i) % targets.length]
-        if (target === undefined) throw new Error('no target')
-        const path = target.users > 0 ? `/announce?passkey=${passkeyOf(n + i)}` : '/'
-        // Next to each other in a torrent, and not in a replica.
-        const torrent = Math.floor((n + i) / (shape.sockets / shape.torrents))
-        const who = { n: n + i, torrent, offers: shape.offers, target: path }
-        return connectClient(new URL(target.url), who, heard)
+  const before = memoryOf(target)
+  while (turns.size < shape.sockets)
+    await Promise.all(
+      Array.from({ length: 50 }, async (_, i) => {
+        const n = turns.size + i
+        const path = target.users > 0 ? `/announce?passkey=${passkeyOf(n)}` : '/'
+        const torrent = Math.floor(n / (shape.sockets / shape.torrents))
+        return await connectClient(new URL(target.url), { n, torrent, offers: shape.offers, target: path }, heard)
       }),
-    )
-  const measuresMemory = shape.sockets >= 1_000 && first !== undefined
-  let [before, bytes] = [0, 0]
-  if (measuresMemory) {
-    // What the process needs under load, whatever the number of sockets: compiled code, room for new objects.
-    await connectUpTo(WARM_SOCKETS)
-    for (const client of clients) announce(client)
-    await sleep(5_000)
-    running = false
-    await sleep(500)
-    before = await memoryOf(first)
-  }
-  // While nobody announces: a server that is busy opens connections slowly.
-  await connectUpTo(shape.sockets + (measuresMemory ? WARM_SOCKETS : 0))
-  if (measuresMemory) {
-    replies = 0
-    for (const client of clients) announce(client)
-    while (replies < clients.length) await sleep(50)
-    await sleep(500)
-    bytes = ((await memoryOf(first)) - before) / (shape.sockets / targets.length)
-  }
-  running = true
+    ).then((added) => {
+      for (const [i, client] of added.entries()) turns.set(client, i)
+    })
+  const clients = [...turns.keys()]
   const pacer = pace(shape.perSecond, clients, announce)
   if (shape.perSecond === undefined) for (const client of clients) announce(client)
   // Until the code is compiled.
   await sleep(5_000)
-  const cpu = targets.map((target) => target.cpuSeconds())
-  const redisCpu = cpuOf(world.redisPid)
-  ;[replies, offers, answers, latencies] = [0, 0, 0, []]
-  const started = performance.now()
+  const cpu = target.cpuSeconds()
+  ;[replies, relayed, latencies] = [0, 0, []]
   await sleep(seconds * 1000)
-  const elapsed = (performance.now() - started) / 1000
-  const redisUsed = cpuOf(world.redisPid) - redisCpu
-  const all = targets.reduce((sum, target, i) => sum + target.cpuSeconds() - (cpu[i] ?? 0), 0)
-  const used = all - redisUsed * (targets.length - 1)
-  const [relayed, announces] = [offers + answers, replies]
-  const sorted = latencies.toSorted((a, b) => a - b)
-  running = false
+  const used = target.cpuSeconds() - cpu
+  const perSecond = [replies, relayed].map((count) => whole(count / seconds))
+  const perCpu = [replies, relayed].map((count) => whole(count / used))
+  const latency = [0.5, 0.99].map((share) => (shape.offers === 0 ? '' : quantile(latencies, share).toFixed(1)))
+  const memory = shape === IDLE ? ((memoryOf(target) - before) / shape.sockets).toFixed(1) : ''
+  isRunning = false
   clearInterval(pacer)
   await sleep(500)
   for (const client of clients) client.close()
-  await sleep(1_000)
-  const at = (part: number): string => (sorted[Math.floor(sorted.length * part)] ?? Number.NaN).toFixed(1)
-  print(
-    name,
-    `${shape.sockets.toLocaleString('en')} x ${String(shape.offers)}`,
-    shape.perSecond === undefined ? 'full' : `${String(shape.perSecond)}/s`,
-    round(announces / elapsed),
-    round(relayed / elapsed),
-    round(relayed / used),
-    round(announces / used),
-    `${String(Math.round((100 * used) / elapsed))} % (${String(Math.round((100 * redisUsed) / elapsed))} %)`,
-    shape.offers === 0 ? '' : at(0.5),
-    shape.offers === 0 ? '' : at(0.99),
-    measuresMemory ? (bytes / 1024).toFixed(1) : '',
-  )
-}
-
-function round(number: number): string {
-  return Math.round(number).toLocaleString('en')
+  const load = `${whole(shape.sockets)} × ${String(shape.offers)}, ${shape.name}`
+  print(target.name, load, ...perSecond, ...perCpu, `${whole((100 * used) / seconds)} %`, ...latency, memory)
 }
 
 /** Announces at a rate, from one client after the other. */
@@ -164,79 +103,40 @@ function pace(
   const started = performance.now()
   let sent = 0
   return setInterval(() => {
-    const due = ((performance.now() - started) / 1000) * perSecond
-    for (; sent < due; sent++) {
+    for (; sent < ((performance.now() - started) / 1000) * perSecond; sent++) {
       const client = clients[sent % clients.length]
       if (client !== undefined) announce(client)
     }
   }, 1)
 }
 
-/** A client that announces again before its interval has passed: its offers are passed on, and Redis is not told. */
-const REPEATED: Shape = { sockets: 200, torrents: 10, offers: 5, changes: false }
-const BUSY: Shape = { ...REPEATED, changes: true }
-const IDLE: Shape = { sockets: 5_000, torrents: 500, offers: 0, changes: true }
-const PACED: Shape = { ...BUSY, perSecond: 800 }
-/** The machine's speed changes from minute to minute, so what is compared is measured in turn, more than once. */
-const ROUNDS = 3
+const databases = await startDatabases()
+const WEBSOCKET = { WS_SOCKETS_PER_ADDRESS: '100000', WS_MESSAGES_PER_SECOND: '100000' }
 
-async function ours(): Promise<Target> {
-  return startOurs({
-    workers: 1,
-    ...world,
-    flags: FLAGS,
-    env: {
-      WS_SOCKETS_PER_ADDRESS: '100000',
-      WS_MESSAGES_PER_SECOND: '100000',
-    },
-  })
+async function measureBoth(shapes: readonly Shape[]): Promise<void> {
+  for (const shape of shapes)
+    for (const start of [() => startNpmTracker('ws'), () => startOurs(databases, { env: WEBSOCKET })]) {
+      const target = await start()
+      await measure(target, shape)
+      await target.stop()
+    }
 }
 
-async function run(
-  kind: string,
-  name: string,
-  shapes: readonly Shape[],
-  start: () => Promise<Target[]>,
-): Promise<void> {
-  if (only !== undefined && only !== kind) return
-  for (const shape of shapes) {
-    const targets = await start()
-    await measure(name, targets, shape)
-    await Promise.all(targets.map((target) => target.stop()))
-  }
-}
-
-process.stdout.write(`${new Date().toISOString().slice(0, 10)}, ${machine()}\n\n`)
-print(
-  'tracker',
-  'sockets x offers',
-  'load',
-  'announces/s',
-  'relayed/s',
-  'relayed/s of CPU',
-  'announces/s of CPU',
-  'CPU (Redis)',
-  'relay p50 ms',
-  'p99 ms',
-  'KB a socket',
-)
-print('---', '--:', '---', '--:', '--:', '--:', '--:', '--:', '--:', '--:', '--:')
 try {
-  await world.addTorrents(1_000)
+  await databases.addUsers(USERS)
+  await databases.addTorrents(1_000)
+  const columns = [
+    'announces/s',
+    'relayed/s',
+    'announces/s of CPU',
+    'relayed/s of CPU',
+    'CPU',
+    'relay p50 ms',
+    'p99 ms',
+  ]
+  printHead('', 'tracker', 'sockets × offers, load', ...columns, 'KB per socket')
   // Latency first: after thousands of sockets this process, which measures it, collects garbage for longer.
-  const peer = async (): Promise<Target[]> => [await startNpmTracker('ws', FLAGS)]
-  const one = async (): Promise<Target[]> => [await ours()]
-  await run('npm', 'bittorrent-tracker (npm)', [PACED], peer)
-  await run('1', 'this tracker', [PACED], one)
-  for (let round = 1; round <= ROUNDS; round++) {
-    await run('npm', `bittorrent-tracker (npm), round ${String(round)}`, [REPEATED], peer)
-    await run('1', `this tracker, round ${String(round)}`, [REPEATED], one)
-    await run('redis', `this tracker, each told to Redis, round ${String(round)}`, [BUSY], one)
-  }
-  await run('npm', 'bittorrent-tracker (npm)', [IDLE], peer)
-  await run('1', 'this tracker', [IDLE], one)
-  await run('2', 'this tracker, two replicas', [PACED, BUSY], async () => [await ours(), await ours()])
+  await measureBoth([PACED, ...Array.from({ length: ROUNDS }, () => REPEATED), BUSY, IDLE])
 } finally {
-  await world.stop()
-  removeTemporaryFolder(folder)
+  await databases.stop()
 }

@@ -1,15 +1,12 @@
-// What others wait for while three members send the worst searches, 30 a minute each. See docs/performance.md.
+// How long other requests take while three members send the worst searches, 30 a minute each. See docs/performance.md.
 // Usage: pnpm build && pnpm --filter tracker bench:worst-searches [torrents] [seconds]
 import { setTimeout as sleep } from 'node:timers/promises'
-import { removeTemporaryFolder, temporaryFolder } from '@vault-and-tracker/dev-env'
+import { print, printHead, quantile, whole } from '@vault-and-tracker/dev-env/bench'
 import { passkeyOf } from './numbering.ts'
-import { type SignedIn, signIn } from './search-client.ts'
 import { startSearchWorld } from './search-world.ts'
-import { startOurs, type Target } from './servers.ts'
-import { print } from './table.ts'
-import { machine } from './world.ts'
+import { startOurs } from './servers.ts'
 
-/** Ranges, deep pages, common words in an order that no index has, and a row of words that nearly all torrents have. */
+/** Ranges, deep pages, common words in an order without an index, and words that nearly all torrents have. */
 const WORST = [
   '/api/torznab?t=tvsearch&season=1-300&ep=1-300&offset=9000',
   '/api/torznab?t=tvsearch&season=2-6&ep=1-10&offset=9000',
@@ -21,116 +18,108 @@ const WORST = [
   '/api/torrents?search=1080p+web+dl+ddp5+1+h+264&sort=leechers&order=asc&limit=100&page=101',
 ]
 const ATTACKERS = 3
-const A_MINUTE = 30
-const OFF = { REST_READ_LIMIT: '0', AUTH_LIMIT: '0', UNKNOWN_PASSKEY_LIMIT: '0' }
+const PER_MINUTE = 30
 
-let announced = 0
 const torrents = Number(process.argv[2] ?? 1_000_000)
 const seconds = Number(process.argv[3] ?? 60)
-const folder = temporaryFolder('bench')
-const world = await startSearchWorld(folder, torrents)
+const world = await startSearchWorld(torrents)
+const env = { REST_READ_LIMIT: '0', AUTH_LIMIT: '0', UNKNOWN_PASSKEY_LIMIT: '0' }
+const service = await startOurs(world, { env })
+const { url } = service
+let announced = 0
 try {
-  await world.client.query(
-    `update users set password_hash = (select password_hash from users where username = 'user-0')
-     where username = any($1)`,
-    [Array.from({ length: ATTACKERS + 2 }, (_, i) => `user-${String(i)}`)],
+  printHead(
+    `${whole(torrents)} torrents, milliseconds`,
+    'searches',
+    'other request',
+    'count',
+    'failed',
+    'p50',
+    'p99',
+    'slowest',
   )
-  const service = await startOurs({ ...world, workers: 1, env: OFF })
-  process.stdout.write(`${machine()}, ${torrents.toLocaleString('en')} torrents, milliseconds\n\n`)
-  print('searches', 'what others do', 'times', 'failed', 'p50', 'p99', 'most')
-  print('---', '---', ...Array.from({ length: 5 }, () => '--:'))
-  for (const attack of ['none', 'one every two seconds', 'all at once each minute'] as const)
-    await measure(service, attack)
-  await service.stop()
+  for (const attack of ['none', 'one every two seconds', 'all at once each minute'] as const) await measure(attack)
 } finally {
+  await service.stop()
   await world.stop()
-  removeTemporaryFolder(folder)
 }
 
 type Attack = 'none' | 'one every two seconds' | 'all at once each minute'
 
-async function measure(service: Target, attack: Attack): Promise<void> {
-  const { url } = service
-  const account = (n: number) => ({ username: `user-${String(n)}`, password: world.password })
-  const bystander = await signIn(url, account(0))
-  const attackers = await Promise.all(Array.from({ length: ATTACKERS }, (_, i) => signIn(url, account(i + 1))))
+async function measure(attack: Attack): Promise<void> {
+  const [bystander = '', ...attackers] = await Promise.all(
+    Array.from({ length: ATTACKERS + 1 }, (_, user) => world.signIn(url, user)),
+  )
   const end = performance.now() + seconds * 1_000
-  const answers: string[] = []
-  const attacking =
-    attack === 'none' ? [] : attackers.map((client, i) => send(url, client, i + 1, attack, end, answers))
-  const probes: readonly (readonly [string, number, () => Promise<boolean>])[] = [
-    ['sign-in', 2, () => signIn(url, account(ATTACKERS + 1)).then((client) => (client.close(), true))],
-    ['a list', 10, () => bystander.get('/api/torrents').then(() => true)],
-    ['/ready', 10, () => answersWell(`${url}/ready`)],
-    ['an uncached announce', 10, () => announce(url, ++announced)],
-  ]
+  const statuses: string[] = []
+  const attacking = attack === 'none' ? [] : attackers.map((cookie, i) => search(cookie, i + 1, attack, end, statuses))
+  const probes: Record<string, readonly [perSecond: number, run: () => Promise<unknown>]> = {
+    'sign-in': [2, () => world.signIn(url, ATTACKERS + 1)],
+    'a list': [10, () => ask('/api/torrents', bystander)],
+    '/ready': [10, () => ask('/ready')],
+    'an uncached announce': [10, () => announce(++announced)],
+  }
   const measured = await Promise.all(
-    probes.map(async ([name, perSecond, run]) => [name, await timesOf(run, perSecond, end)] as const),
+    Object.entries(probes).map(async ([name, [perSecond, run]]) => ({ name, ...(await timesOf(run, perSecond, end)) })),
   )
   await Promise.all(attacking)
-  for (const [name, { times, failed }] of measured) {
-    const sorted = times.toSorted((a, b) => a - b)
-    const part = (share: number) =>
-      (sorted[Math.min(Math.floor(sorted.length * share), sorted.length - 1)] ?? Number.NaN).toFixed(0)
-    print(attack, name, String(times.length), String(failed), part(0.5), part(0.99), part(1))
+  for (const { name, times, failed } of measured) {
+    const cells = [quantile(times), quantile(times, 0.99), Math.max(...times)]
+    print(attack, name, times.length, failed, ...cells.map(whole))
   }
-  const kinds = [...new Set(answers)]
-    .toSorted()
-    .map((kind) => `${kind}: ${String(answers.filter((each) => each === kind).length)}`)
-  if (attack !== 'none') process.stdout.write(`The searches were answered with ${kinds.join(', ')}.\n`)
-  for (const client of [bystander, ...attackers]) client.close()
+  const counted = [...new Set(statuses)].map(
+    (status) => `${status} × ${String(statuses.filter((each) => each === status).length)}`,
+  )
+  if (attack !== 'none') process.stdout.write(`Searches: ${counted.join(', ')}\n`)
 }
 
-/** Sends 30 searches a minute, whatever becomes of them. */
-async function send(url: string, client: SignedIn, user: number, attack: Attack, end: number, answers: string[]) {
+/** Sends 30 searches a minute, whatever their answers are. */
+async function search(cookie: string, user: number, attack: Attack, end: number, statuses: string[]): Promise<void> {
   const sent: Promise<unknown>[] = []
   for (let n = 0; performance.now() < end; n++) {
     const path = WORST[(n + user) % WORST.length] ?? ''
-    const target = url + path + (path.startsWith('/api/torznab') ? `&limit=100&apikey=${passkeyOf(user)}` : '')
+    const key = path.startsWith('/api/torznab') ? `&limit=100&apikey=${passkeyOf(user)}` : ''
     sent.push(
-      fetch(target, { headers: { cookie: client.cookie } }).then(
-        async (answer) => (await answer.arrayBuffer(), answers.push(String(answer.status))),
-        () => answers.push('nothing'),
+      fetch(url + path + key, { headers: { cookie } }).then(
+        async (answer) => {
+          await answer.arrayBuffer()
+          statuses.push(String(answer.status))
+        },
+        () => statuses.push('no answer'),
       ),
     )
-    if (attack !== 'all at once each minute') await sleep(60_000 / A_MINUTE)
-    else if (n % A_MINUTE === A_MINUTE - 1) await sleep(Math.min(60_000, Math.max(0, end - performance.now())))
+    if (attack !== 'all at once each minute') await sleep(60_000 / PER_MINUTE)
+    else if (n % PER_MINUTE === PER_MINUTE - 1) await sleep(Math.min(60_000, Math.max(0, end - performance.now())))
   }
   await Promise.all(sent)
 }
 
-/** Runs something so often, each run on its own, until the end. */
-async function timesOf(run: () => Promise<boolean>, perSecond: number, end: number) {
+/** Starts something at a rate, whether the earlier ones have ended or not. */
+async function timesOf(run: () => Promise<unknown>, perSecond: number, end: number) {
   const times: number[] = []
   const running: Promise<void>[] = []
   let failed = 0
   while (performance.now() < end) {
-    const before = performance.now()
-    running.push(
-      run()
-        .catch(() => false)
-        .then((isWell) => {
-          times.push(performance.now() - before)
-          if (!isWell) failed++
-        }),
-    )
+    const started = performance.now()
+    const ended = run().catch(() => (failed += 1))
+    running.push(ended.then(() => void times.push(performance.now() - started)))
     await sleep(1_000 / perSecond)
   }
   await Promise.all(running)
   return { times, failed }
 }
 
-async function answersWell(url: string): Promise<boolean> {
-  const answer = await fetch(url)
-  await answer.arrayBuffer()
-  return answer.ok
+async function ask(path: string, cookie = ''): Promise<string> {
+  const answer = await fetch(url + path, { headers: { cookie } })
+  const text = await answer.text()
+  if (!answer.ok) throw new Error(text)
+  return text
 }
 
-/** Of a torrent that nobody announced before, as the n-th user: neither is cached. */
-async function announce(url: string, n: number): Promise<boolean> {
-  const infoHash = (10_000 + n).toString(16).padStart(40, '0')
-  const escaped = infoHash.replace(/../g, '%$&')
-  const query = `info_hash=${escaped}&peer_id=-qB4650-${String(n).padStart(12, '0')}&port=20000&uploaded=0&downloaded=0&left=1&compact=1`
-  const answer = await fetch(`${url}/announce?passkey=${passkeyOf((n % 900) + 100)}&${query}`)
-  return (await answer.text()).includes('5:peers')
+/** Announces a new torrent as another user, so that neither is cached. */
+async function announce(n: number): Promise<void> {
+  const infoHash = (10_000 + n).toString(16).padStart(40, '0').replace(/../g, '%$&')
+  const query = `info_hash=${infoHash}&peer_id=-qB4650-${String(n).padStart(12, '0')}&port=20000&uploaded=0&downloaded=0&left=1&compact=1`
+  const answer = await ask(`/announce?passkey=${passkeyOf((n % 900) + 100)}&${query}`)
+  if (!answer.includes('5:peers')) throw new Error(answer)
 }
