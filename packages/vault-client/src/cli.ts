@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs'
 
-// An older Node fails at the first import that it lacks, without saying why; so the rest is imported after this check.
+// An older Node would fail on an import with an unclear message, so everything else is imported after this check.
 const { engines } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   engines: { node: string }
 }

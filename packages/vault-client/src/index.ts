@@ -2,13 +2,13 @@ import { importPrivateKey, signRequest } from '@vault-and-tracker/http-signature
 import { clientWith, type VaultClient, type VaultClientOptions } from './client/client.ts'
 
 /**
- * A client that signs every request (RFC 9421, Ed25519), a PUT with the digest of its body (RFC 9530). Requests that got no
- * answer, and those the vault or a proxy cannot serve now, are tried again with a new nonce each time.
+ * Creates a client that signs every request (RFC 9421, Ed25519), including the digest of a body (RFC 9530). Requests
+ * without a response, and those that the vault or a proxy temporarily cannot serve, are retried with a new nonce.
  *
- * Its methods throw VaultError, whose `code` is one of the vault's error table or of this client's own.
+ * The methods throw VaultError, whose `code` is from the vault's error table or a `ClientErrorCode`.
  *
- * @throws VaultError `invalid_configuration` when the URL or the private key cannot be used; the methods also throw it,
- *   where the project's name cannot
+ * @throws VaultError `invalid_configuration` if the URL or the private key is unusable; the methods also throw it if the
+ *   name of the project is
  */
 export const createVaultClient: (options: VaultClientOptions) => VaultClient = clientWith({
   importPrivateKey,

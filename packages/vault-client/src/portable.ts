@@ -1,7 +1,7 @@
 import { importPrivateKey, signRequest } from '@vault-and-tracker/http-signatures/portable'
 import { clientWith, type VaultClient, type VaultClientOptions } from './client/client.ts'
 
-/** The same client for browsers and edge runtimes: tweetnacl signs, and nothing of Node is needed. */
+/** The same client for browsers and edge runtimes, which signs with tweetnacl instead of node:crypto. */
 export const createVaultClient: (options: VaultClientOptions) => VaultClient = clientWith({
   importPrivateKey,
   signRequest,

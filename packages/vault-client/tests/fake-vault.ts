@@ -12,16 +12,16 @@ import {
 
 export type ForcedAnswer = { status: number; body?: string; headers?: Record<string, string> } | 'dropped' | 'lost'
 
-/** A server that verifies signatures as the vault does and keeps secrets in memory, so that the client is tested alone. */
+/** A server that verifies signatures as the vault does and stores secrets in memory. */
 export async function startFakeVault(publicKeyHex: string): Promise<{
   url: string
   secrets: Map<string, string>
   seen: { method: string; target: string; covered: boolean; nonce: string }[]
-  /** Every request gets this answer from now on. */
+  /** Sets the response to all further requests. */
   answerWith: (status: number, body: string) => void
-  /** The next requests get these answers, `lost` ones after they were carried out; then all goes on as before. */
+  /** Sets the responses to the next requests. A `lost` request is processed, but its connection is closed. */
   answerNext: (...answers: ForcedAnswer[]) => void
-  /** What the Date header says, as a difference to this machine's clock. */
+  /** How far the vault's clock, and its Date header, are ahead of this machine's. */
   clockMs: number
   [Symbol.asyncDispose]: () => Promise<void>
 }> {

@@ -9,7 +9,7 @@ afterAll(() => {
   for (const folder of made) rmSync(folder, { recursive: true, force: true })
 })
 
-/** Makes an empty folder. It is deleted when the tests of the file that asked for it have ended. */
+/** Creates a temporary folder that is deleted after the tests of the file. */
 export function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'vault-client-'))
   made.push(folder)

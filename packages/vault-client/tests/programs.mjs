@@ -1,8 +1,8 @@
-// The programs that read what the client writes.
+// Installs the programs that read exported secrets.
 import { requireProgram } from '../../dev-env/src/processes/programs.mjs'
 
 export default async function setup() {
-  // Without it only the tests that use it fail.
+  // A missing program only fails the tests that use it.
   for (const program of ['fish', 'zsh', 'openssl', 'python3', 'python-dotenv'])
     await requireProgram(program).catch((/** @type {unknown} */ error) => console.error(String(error)))
 }

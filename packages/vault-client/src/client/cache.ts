@@ -1,30 +1,29 @@
 import type { Secrets } from './secrets.ts'
 import { cannotBeAsked, numberOption } from './transport.ts'
 
-/** How long secrets are kept in memory. */
+/** How long secrets are cached in memory. */
 export type CacheOptions = {
-  /** Answered from memory for so long, without a request. */
+  /** Up to this age, secrets are returned from memory without a request. */
   readonly freshMs: number
-  /** After that, answered from memory while they are read again in the background, up to this age; `freshMs` by default. */
+  /** Up to this age, they are returned from memory and refreshed in the background; `freshMs` by default. */
   readonly staleMs?: number
-  /** Where the vault cannot be asked, answered from memory up to this age; 0 by default. */
+  /** Up to this age, they are returned from memory if the vault is unavailable; 0 by default. */
   readonly staleIfErrorMs?: number
 }
 
 export type SecretCache = {
-  /** The secrets of an environment: from memory, or as read by `read`, once for all who ask at the same moment. */
+  /** Returns the secrets of an environment from memory, or from `read`, which concurrent callers share. */
   get(env: string, read: () => Promise<Secrets>): Promise<Readonly<Secrets>>
-  /** Keeps what was read. */
   set(env: string, secrets: Secrets): void
-  /** Forgets an environment, or all. What is being read for those who wait is not kept. */
+  /** Removes one environment or all. The results of reads that are under way are not cached. */
   clear(env?: string): void
 }
 
 type Entry = { secrets: Readonly<Secrets>; readAt: number }
 
 /**
- * @param now milliseconds of a clock that only goes forward
- * @throws VaultError `invalid_configuration` when a number cannot be meant
+ * @param now milliseconds of a monotonic clock
+ * @throws VaultError `invalid_configuration` if a number is out of range
  */
 export function createSecretCache(options: CacheOptions, now: () => number): SecretCache {
   const freshMs = numberOption('freshMs', options.freshMs)
@@ -61,7 +60,7 @@ export function createSecretCache(options: CacheOptions, now: () => number): Sec
       if (entry !== undefined && age <= freshMs) return entry.secrets
       const refreshed = refresh(env, read)
       if (entry !== undefined && age <= staleMs) {
-        // Who asks after the error gets it.
+        // A caller without a usable entry receives the error.
         refreshed.catch(() => undefined)
         return entry.secrets
       }

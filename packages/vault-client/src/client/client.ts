@@ -6,39 +6,38 @@ import { copySecrets, readSecrets, type Secrets } from './secrets.ts'
 import { createTransport, type Method, type Signer, type TransportOptions } from './transport.ts'
 import { type Watch, type WatchOptions, watchSecrets } from './watch.ts'
 
-/** How to reach a vault as one project. */
 export type VaultClientOptions = TransportOptions & {
   /** The project's name. */
   readonly project: string
   /** The project's private key: a JWK JSON string, the 64 hex digits of its seed, or a PKCS#8 PEM. */
   readonly privateKey: string
-  /** Reads the private key again: `watch` calls it before each reading, so that it goes on with a key that was replaced. */
+  /** Reads the private key again. `watch` calls it before each read, so that it picks up a replaced key. */
   readonly reloadPrivateKey?: (() => string | Promise<string>) | undefined
-  /** Keeps secrets in memory. Left out, every `getAll` and `get` asks the vault. */
+  /** Caches secrets in memory. By default, every `getAll` and `get` sends a request. */
   readonly cache?: CacheOptions | undefined
 }
 
-/** The secrets of one project. The environment is `production` unless told. */
+/** The secrets of one project. The default environment is `production`. */
 export type VaultClient = {
-  /** All secrets of an environment, by key, as a copy of the caller's own. */
+  /** Returns all secrets of an environment by key, as a copy that the caller may change. */
   getAll(env?: string): Promise<Secrets>
-  /** The value of one secret; undefined when the environment has no such key. */
+  /** Returns the value of one secret, or undefined if the environment does not contain the key. */
   get(key: string, env?: string): Promise<string | undefined>
   /** Creates a secret or overwrites its value. */
   put(key: string, value: string, env?: string): Promise<void>
-  /** Deletes a secret by the id that the administrators' listing shows. */
+  /** Deletes a secret by its id, which `vault admin secrets` lists. */
   remove(id: string): Promise<void>
   /** Deletes a secret by its key. */
   removeByKey(key: string, env?: string): Promise<void>
-  /** Reads an environment again and again, without the cache, and tells what changed. */
+  /** Polls an environment, bypassing the cache, and reports changes. */
   watch(env: string, options: WatchOptions): Watch
-  /** The public half of the key, 64 lower-case hex digits, as it is registered with the vault. */
+  /** The public key as 64 lower-case hex digits, as registered with the vault. */
   readonly publicKey: string
 }
 
 const DEFAULT_ENV = 'production'
 
-/** Makes `createVaultClient` of what signs. */
+/** Creates `createVaultClient` for a signer. */
 export function clientWith(signer: Signer): (options: VaultClientOptions) => VaultClient {
   return (options) => {
     const project = readProject(options.project)
@@ -67,7 +66,7 @@ export function clientWith(signer: Signer): (options: VaultClientOptions) => Vau
         try {
           await send('PUT', '/v1/secrets', JSON.stringify({ key: name, value, env }))
         } finally {
-          // Also where the answer was lost: the vault may have carried it out.
+          // Even if the request failed: the vault may have stored the value.
           cache?.clear(env)
         }
       },
@@ -96,7 +95,7 @@ export function clientWith(signer: Signer): (options: VaultClientOptions) => Vau
   }
 }
 
-/** A program without types passes a variable that is not set. */
+/** Programs in JavaScript can pass undefined. */
 function readProject(project: unknown): string {
   if (typeof project === 'string') return project
   throw new VaultError('invalid_configuration', 'the name of the project is not set')
@@ -119,7 +118,7 @@ function unusableKey(cause: unknown): VaultError {
 
 type ToSign = { method: Method; url: string; project: string; key: SigningKey; body?: string }
 
-/** Signs, with a nonce of its own each time. A name that no project can have and a URL with credentials are refused. */
+/** Signs with a new nonce. Refuses invalid project names and URLs with credentials. */
 async function sign(signer: Signer, request: ToSign): Promise<Record<string, string>> {
   const nonce = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0'))
   try {

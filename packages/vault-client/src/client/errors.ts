@@ -1,4 +1,4 @@
-/** The codes of the vault's error table, and what each means to an operator of the application. */
+/** The codes of the vault's error table, and what each means for the operator of an application. */
 const REMEDIES = {
   invalid_request: 'the vault does not accept these parameters',
   invalid_public_key: 'the public key is not an Ed25519 key that the vault accepts',
@@ -22,7 +22,7 @@ const REMEDIES = {
   unavailable: 'the vault cannot reach its database or Redis; try again later',
 } as const
 
-/** What stands before a message of the vault that tells more than the code does. */
+/** Prefixes for messages of the vault that are more specific than the code. */
 const BEFORE_MESSAGE: Readonly<Partial<Record<VaultErrorCode, string>>> = {
   invalid_request: REMEDIES.invalid_request,
   payload_too_large: 'the vault does not store this',
@@ -30,7 +30,7 @@ const BEFORE_MESSAGE: Readonly<Partial<Record<VaultErrorCode, string>>> = {
   unavailable: 'the vault cannot do this now',
 }
 
-/** Messages of these codes that tell no more than the code does: the meanings in the vault's error table. */
+/** Messages of these codes that only repeat the meaning of the code in the vault's error table. */
 const GENERAL_MESSAGES: ReadonlySet<string> = new Set([
   'The body, a parameter or the HTTP message itself is malformed.',
   'The body is larger than 512 KiB, or the project would exceed its storage limits.',
@@ -38,13 +38,12 @@ const GENERAL_MESSAGES: ReadonlySet<string> = new Set([
   'Postgres, Redis or the key service is unavailable, too many writes are waiting, or the project does not read its responses. A write may have succeeded.',
 ])
 
-/** Codes of the vault's error table. */
 export type VaultErrorCode = keyof typeof REMEDIES
 export const VAULT_ERROR_CODES = Object.keys(REMEDIES) as readonly VaultErrorCode[]
 
 /**
- * Codes that this client adds to those of the vault's error table. Browsers do not tell why a connection failed: there, every
- * failure is `unreachable`.
+ * Codes that this client adds to the vault's error table. Browsers do not report why a connection failed, so there every
+ * failed connection is `unreachable`.
  */
 export type ClientErrorCode =
   | 'unknown_host'
@@ -62,16 +61,16 @@ type Details = {
   readonly cause?: unknown
 }
 
-/** A vault that refused, or could not be asked. Neither the key nor a secret's value ever stands in the message. */
+/** A request that the vault refused, or that failed. The message never contains the private key or the value of a secret. */
 export class VaultError extends Error {
   override readonly name = 'VaultError'
-  /** What went wrong. A newer vault may know codes that this client does not. */
+  /** A newer vault may return codes that this client does not know. */
   readonly code: VaultErrorCode | ClientErrorCode | (string & {})
-  /** The HTTP status, or undefined when no answer came. */
+  /** The HTTP status, or undefined if there was no response. */
   readonly status: number | undefined
-  /** How long the vault asks to wait, in milliseconds. */
+  /** The time from Retry-After, in milliseconds. */
   readonly retryAfterMs: number | undefined
-  /** For `expired`: by how much this machine's clock is ahead of the vault's, in milliseconds; negative when it is behind. */
+  /** For `expired`: how far this machine's clock is ahead of the vault's, in milliseconds; negative if it is behind. */
   readonly clockDifferenceMs: number | undefined
 
   constructor(code: string, message: string, details: Details = {}) {
@@ -83,18 +82,18 @@ export class VaultError extends Error {
   }
 }
 
-/** An answer that is not a success, as far as it could be read. */
+/** The readable parts of an unsuccessful response. */
 export type Refusal = {
   readonly status: number
-  /** The code and message of its body. */
+  /** The `error` of its body. */
   readonly code: string | undefined
   readonly message: string | undefined
   readonly retryAfterMs: number | undefined
-  /** For how long the local clock is ahead of the answer's Date. */
+  /** How far the local clock is ahead of the response's Date. */
   readonly clockDifferenceMs: number | undefined
 }
 
-/** Makes the error for an answer of the vault that is not a success, with the vault's own message where that tells more. */
+/** Creates the error for an unsuccessful response, with the vault's message if that is more specific than the code. */
 export function errorOfAnswer(refusal: Refusal): VaultError {
   const { status, code = 'invalid_answer', retryAfterMs, clockDifferenceMs } = refusal
   if (isOfNoVault(refusal)) return new VaultError('invalid_answer', NO_VAULT, { status })
@@ -105,12 +104,12 @@ export function errorOfAnswer(refusal: Refusal): VaultError {
 
 const NO_VAULT = 'this server is not a vault: it returned 404 with an unexpected body; check the URL'
 
-/** Whether another server says that it has no such path. The codes of a vault, those of a newer one too, are words in lower case. */
+/** Whether a 404 comes from another kind of server. Error codes of vaults, including newer ones, are lower-case words. */
 function isOfNoVault({ status, code }: Refusal): boolean {
   return status === 404 && !/^[a-z]+(_[a-z]+)*$/.test(code ?? '')
 }
 
-/** The longest text of a server that a message repeats. */
+/** Maximum length of a text of the server in a message. */
 const MAX_QUOTED = 500
 
 function textOf({ status, code: anyCode, message: anyMessage, retryAfterMs }: Refusal): string {
@@ -143,18 +142,18 @@ function duration(seconds: number): string {
   return minutes >= 1 ? `${String(minutes)} min ${String(seconds % 60)} s` : `${String(seconds)} s`
 }
 
-/** What Node's fetch gives as the code of its cause. */
+/** Patterns for the error code in the cause of a failed fetch in Node, with what each means. */
 const CAUSES: readonly (readonly [RegExp, ClientErrorCode, string])[] = [
   [/^(ENOTFOUND|EAI_AGAIN|EAI_NODATA|EAI_NONAME)$/, 'unknown_host', 'has a name that does not resolve'],
-  [/^ECONNREFUSED$/, 'connection_refused', 'refuses connections: nothing listens there'],
+  [/^ECONNREFUSED$/, 'connection_refused', 'refuses connections; check that it is running'],
   [
     /^(CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|EPROTO)/,
     'tls_failed',
-    'has no TLS certificate that this machine trusts, or does not speak TLS',
+    'has no trusted TLS certificate, or does not use TLS',
   ],
 ]
 
-/** Makes the error for a request that got no answer. */
+/** Creates the error for a request without a response. */
 export function errorOfFailure(host: string, failure: unknown): VaultError {
   if (isObject(failure) && failure['name'] === 'TimeoutError')
     return new VaultError('timeout', `the vault at ${host} did not respond in time`, { cause: failure })
@@ -165,7 +164,7 @@ export function errorOfFailure(host: string, failure: unknown): VaultError {
   return new VaultError(code ?? 'unreachable', message, { cause: failure })
 }
 
-/** The code of the innermost cause; of several addresses that failed, of the first. */
+/** Returns the code of the innermost cause. If several addresses failed, the first one counts. */
 function causeCode(failure: unknown): string {
   let [code, each] = ['', failure]
   for (let depth = 0; isObject(each) && depth < 5; depth++) {
@@ -175,7 +174,7 @@ function causeCode(failure: unknown): string {
   return code
 }
 
-/** Errors of another realm are no instances of this one's classes. */
+/** `instanceof` fails for errors of another realm. */
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null
 }

@@ -1,17 +1,17 @@
 /** An Ed25519 PrivateKeyInfo up to the 32 bytes of the seed (RFC 8410 section 7), in hex. */
 const PKCS8 = '302e020100300506032b657004220420'
-/** The same with the public key behind it (RFC 8410 section 10.3), and what stands between the two. */
+/** The same with a public key after the seed (RFC 8410 section 10.3), and the bytes between the two. */
 const PKCS8_WITH_PUBLIC_KEY = '3051020101300506032b657004220420'
 const PUBLIC_KEY = '812100'
 
 /**
- * Reads a project's private key as people keep it: a JWK JSON string, the 64 hex digits of its seed, or a PKCS#8 PEM as
- * `openssl genpkey -algorithm ed25519` writes it.
+ * Reads a private key: a JWK JSON string, the 64 hex digits of its seed, or a PKCS#8 PEM as written by
+ * `openssl genpkey -algorithm ed25519`.
  *
- * @returns the JWK as it is, or the 32 bytes of the seed; undefined for anything else, whose text must not be repeated
+ * @returns the JWK unchanged, or the 32 bytes of the seed; undefined for anything else, which may be secret
  */
 export function readPrivateKey(text: unknown): string | Uint8Array | undefined {
-  // A program without types passes a variable that is not set.
+  // Programs in JavaScript can pass undefined.
   if (typeof text !== 'string') return undefined
   const trimmed = text.trim()
   if (trimmed.startsWith('{')) return trimmed

@@ -1,16 +1,16 @@
 import { VaultError } from './errors.ts'
 
-/** The secrets of an environment, by key. It has no prototype: a secret named `__proto__` is a member like any other. */
+/** The secrets of an environment by key. The object has no prototype, so a secret can be named `__proto__`. */
 export type Secrets = Record<string, string>
 
-/** What differs between two readings of an environment, keys in order. */
+/** The keys that differ between two reads of an environment, sorted. */
 export type Changes = {
   readonly added: readonly string[]
   readonly changed: readonly string[]
   readonly removed: readonly string[]
 }
 
-/** @throws VaultError `invalid_answer` when it is not a map of texts */
+/** @throws VaultError `invalid_answer` if the body is not an object of strings */
 export function readSecrets(body: unknown): Secrets {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) throw notSecrets()
   const secrets = copySecrets({})
@@ -25,12 +25,10 @@ function notSecrets(): VaultError {
   return new VaultError('invalid_answer', 'the response of the vault is not a map of secrets')
 }
 
-/** A copy that its owner may change. */
 export function copySecrets(secrets: Readonly<Secrets>): Secrets {
   return Object.assign(Object.create(null) as Secrets, secrets)
 }
 
-/** What is different after a time. */
 export function changesBetween(before: Readonly<Secrets>, after: Readonly<Secrets>): Changes {
   const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].toSorted()
   return {

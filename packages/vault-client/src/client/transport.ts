@@ -1,95 +1,94 @@
 import type { RequestToSign, SignatureHeaders, SigningKey } from '@vault-and-tracker/http-signatures'
 import { errorOfAnswer, errorOfFailure, VaultError } from './errors.ts'
 
-/** What differs between Node and a browser. */
+/** The functions that have one implementation for Node and one for browsers. */
 export type Signer = {
   importPrivateKey(key: string | Uint8Array): SigningKey
   signRequest(request: RequestToSign): SignatureHeaders | Promise<SignatureHeaders>
 }
 
-/** How requests are sent and tried again. */
+/** How requests are sent and retried. */
 export type TransportOptions = {
-  /** Where the vault is, for example `https://vault.example.org`. */
+  /** URL of the vault, for example `https://vault.example.org`. */
   readonly url: string
-  /** Gives up on one try after this long; 10,000 ms by default. */
+  /** Limit for each attempt; 10,000 ms by default. */
   readonly timeoutMs?: number | undefined
-  /** How often a request is tried again that got no answer, or 429, 502, 503 or 504; 3 by default. */
+  /** Number of retries after a missing response, or 429, 502, 503 or 504; 3 by default. */
   readonly retries?: number | undefined
-  /** The longest wait before a try, 20,000 ms by default; a vault that asks for a longer one is not asked again. */
+  /** Longest wait before a retry; 20,000 ms by default. If the vault asks for a longer one, the request fails. */
   readonly maxWaitMs?: number | undefined
-  /** The longest response that is read, in bytes after decompression; 16 MiB by default, four times what an environment stores by default. */
+  /** Longest accepted response in bytes after decompression; 16 MiB by default, four times the default size of an environment. */
   readonly maxResponseBytes?: number | undefined
-  /** In place of the global `fetch`, for example one that goes through a proxy. */
+  /** Replaces the global `fetch`, for example to use a proxy. */
   readonly fetch?: typeof fetch | undefined
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** One request, but for its headers. `path` begins with a slash. */
+/** A request without its headers. `path` begins with a slash. */
 export type VaultRequest = {
   readonly method: Method
   readonly path: string
   readonly body?: string
-  /** Makes the headers of one try, so that each has a nonce of its own. */
+  /** Creates the headers of one attempt, so that each has its own nonce. */
   readonly authenticate: (url: string) => Record<string, string> | Promise<Record<string, string>>
   readonly signal?: AbortSignal | undefined
-  /** Whether carrying it out twice makes a difference: then it is only tried again where it cannot have been carried out. */
+  /** Whether the request is not idempotent. It is then only retried if the vault cannot have processed it. */
   readonly once?: boolean
 }
 
 export type Transport = {
   /**
-   * Sends a request until it is answered, and returns the body as read from JSON.
+   * Sends a request, with retries, and returns the parsed JSON of the response.
    *
    * @throws VaultError
    */
   send(request: VaultRequest): Promise<unknown>
 }
 
-/** The wait before the second try; it doubles from one to the next, and is shortened at random. */
+/** Wait before the first retry. It doubles with each retry and is shortened at random. */
 const FIRST_WAIT_MS = 200
-/** Nobody's clock says anything about these: the vault was not asked, or did not come to it. */
 const RETRIED_STATUSES = new Set([429, 502, 503, 504])
 const RETRIED_CODES = new Set(['unknown_host', 'connection_refused', 'unreachable', 'timeout', 'replayed_nonce'])
 
-/** The longest time a timer takes; of a longer one it would make a millisecond. */
+/** The longest delay that `setTimeout` supports. It replaces longer ones with 1 ms. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
 const NOT_CARRIED_OUT = new Set(['unknown_host', 'connection_refused', 'rate_limited'])
 
-/** Whether asking again may help. A nonce is refused a second time where a proxy repeated the request. */
+/** Whether a retry may help. `replayed_nonce` means that a proxy repeated the request. */
 function isRetried(error: VaultError): boolean {
   return error.status === undefined || error.code === 'replayed_nonce'
     ? RETRIED_CODES.has(error.code)
     : RETRIED_STATUSES.has(error.status)
 }
 
-/** Whether the vault may have done what was asked. Where a nonce was spent, a proxy sent the request before. */
+/** Whether the vault may have processed the request. After `replayed_nonce`, it may have processed the proxy's first copy. */
 function isMaybeDone({ code, status }: VaultError): boolean {
   if (NOT_CARRIED_OUT.has(code)) return false
   return status === undefined || status >= 500 || code === 'replayed_nonce'
 }
 
-/** Whether what is kept of a vault may serve instead. One that refuses, for example since the key was revoked, is obeyed. */
+/** Whether cached secrets may be used instead. They may not after a refusal, for example because the key was revoked. */
 export function cannotBeAsked(error: unknown): error is VaultError {
   return error instanceof VaultError && (isRetried(error) || error.code === 'tls_failed' || (error.status ?? 0) >= 500)
 }
 
-/** @throws VaultError `invalid_configuration` when the number cannot be meant */
+/** @throws VaultError `invalid_configuration` if the number is out of range */
 export function numberOption(name: string, value: number, least = 0): number {
   if (value >= least && (name !== 'retries' || value === Number.POSITIVE_INFINITY || Number.isInteger(value)))
     return value
-  throw new VaultError('invalid_configuration', `${name} is not a number from ${String(least)}`)
+  throw new VaultError('invalid_configuration', `${name} must be a number of at least ${String(least)}`)
 }
 
-/** @throws VaultError `invalid_configuration` when the URL is not one of HTTP, or a number cannot be meant */
+/** @throws VaultError `invalid_configuration` if the URL is not an HTTP URL, or a number is out of range */
 export function createTransport(options: TransportOptions): Transport {
   const timeoutMs = Math.min(numberOption('timeoutMs', options.timeoutMs ?? 10_000, 1), MAX_TIMER_MS)
   const retries = numberOption('retries', options.retries ?? 3)
   const maxWaitMs = numberOption('maxWaitMs', options.maxWaitMs ?? 20_000)
   const maxBytes = numberOption('maxResponseBytes', options.maxResponseBytes ?? 16 * 1024 ** 2, 1)
   const base = readUrl(options.url)
-  // Called late, so that what replaces the global one is used.
+  // The global `fetch` is looked up at each call, so that replacements of it take effect.
   const fetchOnce: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init))
 
   const attempt = async ({ method, path, body, authenticate, signal }: VaultRequest): Promise<unknown> => {
@@ -118,7 +117,7 @@ export function createTransport(options: TransportOptions): Transport {
           return await attempt(request)
         } catch (error) {
           if (!(error instanceof VaultError)) throw error
-          // An earlier try removed it, and its answer was lost.
+          // An earlier attempt deleted it, and its response was lost.
           if (error.code === 'not_found' && request.method === 'DELETE' && mayBeDone) return { ok: true }
           const wait = Math.max(error.retryAfterMs ?? 0, backoff(tried))
           const isAllowed = request.once === true ? NOT_CARRIED_OUT.has(error.code) : isRetried(error)
@@ -131,21 +130,21 @@ export function createTransport(options: TransportOptions): Transport {
   }
 }
 
-/** Milliseconds: what doubles, but for a random part of it, so that many clients do not come back at once. */
+/** Returns milliseconds. The random part keeps many clients from retrying at once. */
 function backoff(tried: number): number {
   return FIRST_WAIT_MS * 2 ** tried * (0.5 + Math.random() / 2)
 }
 
 function readUrl(text: string): URL {
-  // `localhost:4200` is a URL too, of the scheme `localhost`. A program without types passes a variable that is not set.
+  // `localhost:4200` is also a URL, with the scheme `localhost`. Programs in JavaScript can pass undefined.
   if (!/^\s*https?:/i.test(text))
     throw new VaultError('invalid_configuration', 'the URL of the vault must begin with http:// or https://')
-  if (!URL.canParse(text)) throw new VaultError('invalid_configuration', 'the URL of the vault is not a valid URL')
+  if (!URL.canParse(text)) throw new VaultError('invalid_configuration', 'the URL of the vault is not valid')
   return new URL(text)
 }
 
 async function readAnswer(response: Response, maxBytes: number): Promise<unknown> {
-  // A signature is for one address, and a token for one vault. Browsers do not tell the status.
+  // A signature is valid for one address, and a token for one vault. Browsers hide the status of redirects.
   if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) {
     await response.body?.cancel()
     const message = 'the vault redirects to another address; redirects are not followed, so use that address as the URL'
@@ -156,9 +155,9 @@ async function readAnswer(response: Response, maxBytes: number): Promise<unknown
   try {
     body = JSON.parse(text)
   } catch {
-    // The page of a proxy, or of a server that is no vault.
+    // This is the page of a proxy, or of another kind of server.
     if (RETRIED_STATUSES.has(response.status) || response.status === 404) throw refusalOf(response, undefined)
-    // Without its cause: that quotes what it fails on, which may be a value.
+    // The cause is left out because it quotes the text, which may contain a value.
     const message = 'the response is not JSON; check the URL of the vault'
     throw new VaultError('invalid_answer', message, { status: response.status })
   }
@@ -166,7 +165,7 @@ async function readAnswer(response: Response, maxBytes: number): Promise<unknown
   throw refusalOf(response, body)
 }
 
-/** Counts what was decompressed as it comes, so that no response is held that is longer than allowed. */
+/** Counts decompressed bytes while reading, so that a response over the limit is never in memory as a whole. */
 async function readText(response: Response, maxBytes: number): Promise<string> {
   const reader = response.body?.getReader()
   if (reader === undefined) return ''
@@ -179,7 +178,7 @@ async function readText(response: Response, maxBytes: number): Promise<string> {
     length += value.byteLength
     if (length > maxBytes) {
       await reader.cancel()
-      const message = `the response of the vault is longer than ${String(maxBytes)} bytes; if it may be, raise maxResponseBytes`
+      const message = `the response of the vault is longer than ${String(maxBytes)} bytes; increase maxResponseBytes to accept it`
       throw new VaultError('invalid_answer', message, { status: response.status })
     }
     text += decoder.decode(value, { stream: true })
@@ -213,7 +212,7 @@ function stringMember(body: unknown, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** Rejects with what the signal is aborted with. A wait of more than 24 days ends then. */
+/** Rejects with the reason of the signal if it is aborted. Waits at most 24 days. */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted()
   await new Promise<void>((resolve, reject) => {

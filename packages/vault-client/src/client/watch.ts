@@ -3,27 +3,26 @@ import { type Changes, changesBetween, isUnchanged, type Secrets } from './secre
 import { sleep } from './transport.ts'
 
 export type WatchOptions = {
-  /** What is known already; the first reading where left out. */
+  /** The secrets to compare the first read with. By default, the first read reports no changes. */
   readonly known?: Readonly<Secrets>
   /**
-   * How often the environment is read; 30,000 ms by default. Each time a tenth earlier or later, at random. While the vault refuses
-   * the key (401 or 403) the interval doubles, up to five minutes; a `Retry-After` is waited for.
+   * Time between reads; 30,000 ms by default, up to a tenth more or less at random. While the vault refuses the key (401
+   * or 403), the interval doubles, up to five minutes. `Retry-After` is respected.
    */
   readonly intervalMs?: number
-  /** Told when something is different from the time before. */
+  /** Called when secrets changed since the previous read. */
   readonly onChange: (secrets: Secrets, changes: Changes) => unknown
-  /** Told of each reading, also of one without a change, before `onChange`. */
+  /** Called after each read, before `onChange`. */
   readonly onRead?: (secrets: Secrets) => unknown
-  /** Receives why the environment could not be read, or `onChange` or `onRead` failed; the same error only once in a row. Watching goes on. */
+  /** Receives errors of reads, `onChange` and `onRead`. Repetitions of the same error are left out. Watching continues. */
   readonly onError?: (error: unknown) => unknown
-  /** Ends the watching. */
+  /** Stops watching. */
   readonly signal?: AbortSignal
 }
 
-/** Ends the watching; resolves when nothing of it runs any more. */
+/** `stop` resolves when no read or callback is running any more. */
 export type Watch = { stop(): Promise<void> }
 
-/** @param read reads the environment anew; it is given a signal that aborts it */
 export function watchSecrets(
   read: (signal: AbortSignal) => Promise<Secrets>,
   { known: first, intervalMs = 30_000, onChange, onRead, onError, signal }: WatchOptions,
@@ -68,7 +67,7 @@ export function watchSecrets(
   }
 }
 
-/** A key that is refused stays refused until somebody acts: whoever asks as often as before uses up what others may ask. */
+/** A refused key stays refused until an administrator acts, and frequent attempts would use up the limit of the address. */
 const MAX_BACKOFF_MS = 300_000
 
 function backoff(intervalMs: number, refusals: number): number {

@@ -8,7 +8,7 @@ export type Row = Readonly<Record<string, unknown>>
 
 export type AdminClient = Awaited<ReturnType<typeof adminClient>>
 
-/** The requests of an administrator, with the token of the environment or of a prompt. */
+/** The administration API, with the token from VAULT_ADMIN_TOKEN or a prompt. */
 export async function adminClient(options: GlobalOptions, terminal: Terminal) {
   const url = await adminUrl(options, terminal)
   const token = await adminToken(terminal)
@@ -50,7 +50,7 @@ async function adminToken(terminal: Terminal): Promise<string> {
     env['VAULT_ADMIN_TOKEN'] || (stdin.isTTY === true ? await terminal.ask('Admin token: ', { hidden: true }) : '')
   if (token === '')
     throw new UsageError('missing VAULT_ADMIN_TOKEN; set this variable to the token of an administrator')
-  // What no header holds; fetch would repeat it in its message.
+  // Headers cannot contain other characters, and the message of fetch would repeat the token.
   if (!/^[!-~]+$/.test(token))
     throw new UsageError('the admin token contains spaces or characters outside ASCII; check how it was copied')
   return token

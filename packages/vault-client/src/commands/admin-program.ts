@@ -14,7 +14,6 @@ const publicKeyOption = (description: string): Option =>
   new Option('--public-key <key>', `${description}: 64 hex digits, a JWK or a PEM`).argParser(readPublicKey)
 const KEPT = 'that of the newest active key by default'
 
-/** The commands of administrators, their arguments and options. */
 export function addAdmin(program: Command, terminal: Terminal): void {
   const admin = program.command('admin').description('Manage projects, keys and administrators, and read the audit log')
   const projects = admin.command('projects').description('Manage projects')
@@ -51,10 +50,7 @@ function addKeys(admin: Command, terminal: Terminal): void {
     .description('Replace the key of a project; prints the new private key')
     .addOption(publicKeyOption('Public key to use instead of a new key pair'))
     .addOption(
-      new Option(
-        '--overlap <seconds>',
-        'Time that the replaced key stays active, at most 600; 0 revokes all older keys',
-      )
+      new Option('--overlap <seconds>', 'Time the replaced key stays active, at most 600; 0 revokes all older keys')
         .argParser(readOverlap)
         .default(600),
     )

@@ -4,7 +4,7 @@ import { grantText, keptScope, readScope, type ScopeOptions } from './scope.ts'
 import type { GlobalOptions } from './settings.ts'
 import { CommandError, confirm, jsonLine, printable, type Terminal, table, tell, UsageError } from './terminal.ts'
 
-/** Prints rows: as a table of the given columns, or as JSON with all members. */
+/** Prints rows as a table of the given columns, or as JSON with all members. */
 function print(rows: readonly Row[], columns: readonly string[], options: GlobalOptions, terminal: Terminal): void {
   if (options.json === true) {
     terminal.stdout.write(jsonLine(rows))
@@ -27,19 +27,19 @@ function done(options: GlobalOptions, terminal: Terminal, text: string, json: ob
   terminal.stdout.write(options.json === true ? jsonLine(json) : `${printable(text)}\n`)
 }
 
-/** The scope of a new key, where one was asked for. */
+/** The scope for a new key, if an option sets one. */
 function scopeOf({ access, envs }: ScopeOptions): object {
   if (access === undefined && envs === undefined) return {}
   return { scope: { ...(access !== undefined && { access }), ...(envs !== undefined && { envs }) } }
 }
 
-/** Until when a replaced key is valid, by the clock of this machine. The overlap is in seconds. */
+/** Says how long the replaced key stays active, according to the local clock. The overlap is in seconds. */
 function endText(overlap: number): string {
   if (overlap === 0) return 'the replaced key is revoked'
   return `the replaced key is active until ${new Date(Date.now() + overlap * 1000).toISOString()}`
 }
 
-/** An entry of the audit log as a row: the key of its secret, and the rest of its detail on one line. */
+/** Turns an entry of the audit log into a row, with its details on one line. */
 function auditRow(entry: Row): Row {
   const { key, ...rest } = (entry['detail'] ?? {}) as Row
   const detail = Object.entries(rest).map(([name, value]) => `${name}=${cell(value)}`)
@@ -64,7 +64,7 @@ const COLUMNS = {
   audit: ['time', 'project', 'action', 'env', 'key', 'actor', 'ip', 'id', 'detail'],
 } as const
 
-/** What administrators do. Each asks for the token first, unless VAULT_ADMIN_TOKEN has it. */
+/** The actions of `vault admin`. Each asks for the token unless VAULT_ADMIN_TOKEN is set. */
 export const adminCommands = {
   list: async (what: Listing, options: GlobalOptions, terminal: Terminal) => {
     const admin = await adminClient(options, terminal)
@@ -93,8 +93,8 @@ export const adminCommands = {
   },
 
   /**
-   * The private key goes to standard output, as `vault keygen` writes it, or to a new file. What no option says of the scope is that
-   * of the newest valid key: the vault itself gives a new key everything.
+   * Prints the private key as `vault keygen` does, or writes it to a new file. Without options, the scope is that of the
+   * newest active key, because the vault's own default is full access.
    */
   rotate: async (
     id: string,
@@ -106,7 +106,7 @@ export const adminCommands = {
       throw new UsageError('use either --public-key or --output: with a public key, there is no private key to write')
     if (options.envs !== undefined && options.allEnvs === true) throw new UsageError('use either --envs or --all-envs')
     const admin = await adminClient(options, terminal)
-    // The newest first.
+    // Keys are sorted newest first.
     const [newest] = await admin.keys(id)
     const scope = keptScope(options, newest === undefined ? undefined : readScope(newest['scope']))
     if (scope === undefined)
@@ -155,7 +155,7 @@ export const adminCommands = {
     done(options, terminal, `Restored version ${version} of secret ${id}.`)
   },
 
-  /** The token is answered once. */
+  /** Prints the token, which the vault shows only once. */
   addAdministrator: async (
     name: string,
     options: GlobalOptions & { role: string; projects?: readonly string[]; expires?: number },
@@ -199,7 +199,7 @@ export const adminCommands = {
     print(options.json === true ? rows : rows.map(auditRow), COLUMNS.audit, options, terminal)
   },
 
-  /** The vault checks its newest entries; its command `audit verify` checks the whole log. */
+  /** Checks the newest entries. The service's own command `audit verify` checks the whole log. */
   verify: async (options: GlobalOptions, terminal: Terminal) => {
     const verdict = await (await adminClient(options, terminal)).verification()
     if (verdict['intact'] !== true) {

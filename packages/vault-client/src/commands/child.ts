@@ -10,22 +10,22 @@ export type Command = readonly [command: string, ...args: string[]]
 
 export type ChildOptions = {
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Where the command is looked for: the PATH of the caller, whatever that of the command is. */
+  /** The PATH in which the command is looked up. It is the caller's, which may differ from the one in `env`. */
   readonly path: string | undefined
-  /** Values that are replaced in what it writes; left out, it writes to our own streams. */
+  /** Secrets to redact in the output. If undefined, the command inherits our streams. */
   readonly redacted?: Readonly<Record<string, string>> | undefined
   readonly terminal: Terminal
 }
 
 export type Child = {
-  /** The exit status of a shell: its own, or 128 and the number of the signal that ended it. All of its output has passed. */
+  /** The exit status, or 128 + n if signal n ended the command. Resolves after all output is written. */
   readonly ended: Promise<number>
-  /** Resolves with the command itself: programs that it started may still hold its output. */
+  /** The same, but resolves when the command exits. Programs that it started may still write to its output. */
   readonly exited: Promise<number>
   kill(signal: NodeJS.Signals): void
 }
 
-/** How a shell tells that a command was not found, or cannot be run (POSIX, Shell Command Language 2.8.2). */
+/** Exit statuses of shells (POSIX, Shell Command Language 2.8.2). */
 const NOT_FOUND = 127
 const NOT_EXECUTABLE = 126
 
@@ -44,7 +44,7 @@ export function startChild([command, ...args]: Command, { env, path, redacted, t
     await passed
     return status
   })
-  // Who waits for one of the two need not wait for the other.
+  // A caller that only awaits `exited` must not cause an unhandled rejection.
   ended.catch(() => undefined)
   return {
     ...{ exited, ended },
@@ -63,15 +63,15 @@ function spawnCommand(
     const file = resolveCommand(command, path)
     return spawn(file, args, { argv0: command, env, stdio: ['inherit', output, output] })
   } catch (error) {
-    // Some failures of the system are thrown, others come as an event.
+    // `spawn` throws some errors and emits others.
     throw startError(command, error)
   }
 }
 
-/** What a system looks in for a user without a PATH (execvp). */
+/** The default of execvp if PATH is unset. */
 const DEFAULT_PATH = '/usr/bin:/bin'
 
-/** The file of a command, as a shell finds it: the first executable one; else one that is not, whose start then says so. */
+/** Finds the file of a command as a shell does. Returns the first executable file, or else a file whose start will fail. */
 function resolveCommand(command: string, path: string | undefined): string {
   if (command.includes('/') || process.platform === 'win32') return command
   const found = (path ?? DEFAULT_PATH)
@@ -96,11 +96,12 @@ function isExecutable(file: string): boolean {
 function startError(command: string, error: unknown): CommandError {
   const code = codeOf(error)
   if (code === 'ENOENT') return new CommandError(`command not found: ${printable(command)}`, NOT_FOUND)
-  const remedy = code === 'E2BIG' ? '; the secrets are larger than the environment of a program may be; use --only' : ''
+  const remedy =
+    code === 'E2BIG' ? '; the secrets are too large for the environment of a program; select fewer with --only' : ''
   return new CommandError(`cannot run ${printable(command)}: ${code}${remedy}`, NOT_EXECUTABLE)
 }
 
-/** Passes output on, no faster than it is taken. Where nobody takes it, the command's next write fails, as it would without us. */
+/** Forwards output with backpressure. If our output is closed, the command's next write fails, as if it were its own. */
 async function pass(
   from: ChildProcess['stdout'],
   to: Terminal['stdout'],
@@ -120,13 +121,13 @@ function written(to: Terminal['stdout'], chunk: Buffer): Promise<void> {
   })
 }
 
-/** What a terminal sends to every process of the foreground group: to us and to the command. */
+/** Signals that a terminal sends to the whole foreground process group, which includes the command. */
 const SENT_BY_TERMINALS = ['SIGINT', 'SIGQUIT', 'SIGHUP'] as const
 const FORWARDED = ['SIGTERM', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH', 'SIGCONT'] as const
 
 /**
- * Hands signals on while `run` is under way, each once: what a terminal sends, the command got by itself, and a second one
- * would make it stop ungracefully. So these are only handed on where no terminal controls this process.
+ * Forwards signals to the command while `run` is under way. The command receives the signals of a terminal itself, and a
+ * second one would stop it ungracefully, so these are only forwarded if this process has no controlling terminal.
  */
 export async function withSignals<T>(kill: (signal: NodeJS.Signals) => void, run: () => Promise<T>): Promise<T> {
   const isControlled = hasTerminal()
@@ -146,7 +147,7 @@ export async function withSignals<T>(kill: (signal: NodeJS.Signals) => void, run
   }
 }
 
-/** Whether a terminal controls this process, whatever its standard streams are. */
+/** Whether this process has a controlling terminal, even if its standard streams are redirected. */
 function hasTerminal(): boolean {
   try {
     closeSync(openSync('/dev/tty', 'r'))

@@ -3,13 +3,13 @@ import type { Command, Option } from 'commander'
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof SHELLS)[number]
 
-/** A command, the words that may follow it, and whether a file or another program does. */
+/** A command, the words that may follow it, and whether a file or a program may. */
 type Node = { readonly path: string; readonly words: readonly Word[]; readonly then: 'file' | 'program' | undefined }
 type Word = { readonly text: string; readonly description: string; readonly value?: Value }
-/** What an option takes: one of some words, a file, or what nobody can complete. */
+/** The value of an option: one of several words, a file, or text without completions. */
 type Value = readonly string[] | 'file' | 'any'
 
-/** A script that completes commands, options and what options take, made of the program itself. */
+/** Generates a script that completes commands, options and their values. */
 export function completionScript(program: Command, shell: Shell): string {
   const nodes = nodesOf(program, '')
   switch (shell) {
@@ -62,7 +62,7 @@ function wordOf({ long, description, flags, argChoices }: Option): Word {
   return flags.includes('<') ? { text, description, value: 'any' } : { text, description }
 }
 
-/** The options that take something, of all commands: one name takes the same everywhere. */
+/** The options with a value, of all commands. An option takes the same values in every command. */
 function valuesOf(nodes: readonly Node[]): ReadonlyMap<string, Value> {
   return new Map(
     nodes.flatMap(({ words }) =>
@@ -71,7 +71,10 @@ function valuesOf(nodes: readonly Node[]): ReadonlyMap<string, Value> {
   )
 }
 
-/** The longest path of commands at the beginning of the line decides; after `--` and for `run` a program and its files follow. In zsh `path` would be PATH. */
+/**
+ * Finds the longest path of commands in the line, and completes the words that may follow it. After `--`, and after `run`,
+ * it completes a program and files. The variable is named `at` because zsh ties `path` to PATH.
+ */
 function bash(nodes: readonly Node[]): string {
   const values = valuesOf(nodes)
   const words = nodes.map(({ path, words: each }) => `    '${path}') words='${each.map(textOf).join(' ')}' ;;`)

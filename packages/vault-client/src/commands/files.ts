@@ -6,25 +6,25 @@ import { setTimeout } from 'node:timers/promises'
 import { getSystemErrorMap } from 'node:util'
 import { CommandError, type Terminal } from './terminal.ts'
 
-/** A folder of the user (XDG Base Directory Specification); undefined for a user without a home. */
+/** A folder of the user (XDG Base Directory Specification), or undefined if the user has no home. */
 export function folderOf(env: Terminal['env'], variable: string, inHome: string): string | undefined {
   if (env[variable]) return env[variable]
   try {
     return join(env['HOME'] || homedir(), inHome)
   } catch {
-    // A container's user need not be in its list of users.
+    // In a container, the user may not exist in /etc/passwd.
     return undefined
   }
 }
 
-/** Creates the folder of a file of our own. */
+/** Creates the private folder that contains a file. */
 export async function makeFolderOf(file: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
 }
 
 /**
- * Writes a file that only its owner reads, whole or not at all. What a link names is replaced, not the link; into a device or a
- * pipe it is written.
+ * Atomically writes a file that only its owner can read. If the path is a symbolic link, its target is replaced. Devices
+ * and pipes are written to.
  *
  * @throws CommandError
  */
@@ -40,7 +40,7 @@ export async function writePrivately(file: string, content: string | Uint8Array)
 }
 
 async function replaceFile(file: string, content: string | Uint8Array): Promise<void> {
-  // A name that nobody could have made a link of.
+  // The name is random, so that another user cannot prepare a symbolic link.
   const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`
   try {
     await writeFile(temporary, content, { mode: 0o600, flag: 'wx' })
@@ -52,10 +52,10 @@ async function replaceFile(file: string, content: string | Uint8Array): Promise<
 }
 
 /**
- * Makes a new file that only its owner reads, of what `make` returns. That it can be made is known before: what `make` does may
- * be impossible to repeat.
+ * Writes the result of `make` to a new file that only its owner can read. The file is created first, because `make` may
+ * not be repeatable.
  *
- * @throws CommandError, also where there is such a file: a key is never overwritten, it may be the only copy
+ * @throws CommandError, also if the file exists, because it may be the only copy of a key
  */
 export async function writeNew(file: string, make: () => Promise<string> | string): Promise<void> {
   try {
@@ -75,23 +75,23 @@ export async function writeNew(file: string, make: () => Promise<string> | strin
   }
 }
 
-/** The code of an error of the system; errors of another realm are no instances of this one's class. */
+/** The code of a system error. `instanceof` fails for errors of another realm. */
 export function codeOf(error: unknown): string {
   const isObject = typeof error === 'object' && error !== null
   return isObject && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown error'
 }
 
-/** Why a file cannot be used, in the words of the system. */
+/** The system's message for an error, such as "permission denied". */
 export function reasonOf(error: unknown): string {
   const isNumbered = typeof error === 'object' && error !== null && 'errno' in error && typeof error.errno === 'number'
   return (isNumbered ? getSystemErrorMap().get(error.errno as number)?.[1] : undefined) ?? codeOf(error)
 }
 
-/** A lock that is older was left by a command that was killed: it is held for one small file. */
+/** Locks are held while one small file is written. An older lock was left by a command that was killed. */
 const LOCK_MS = 10_000
 
 /**
- * Does something while no other command does it for the same file.
+ * Runs `work` while holding a lock on the file.
  *
  * @throws CommandError
  */

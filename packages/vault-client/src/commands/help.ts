@@ -1,4 +1,4 @@
-/** What follows the commands in the help of `vault`. */
+/** Follows the commands in the help of `vault`. */
 export const HELP = `
 Exit codes:
   0    The command succeeded

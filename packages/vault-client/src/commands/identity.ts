@@ -20,7 +20,7 @@ import {
 } from './settings.ts'
 import { CommandError, jsonLine, printable, readStdin, type Terminal, UsageError } from './terminal.ts'
 
-/** `vault keygen`: the private half on standard output or in a new file, the public half on standard error. */
+/** `vault keygen`: prints a private key, or writes it to a new file. */
 export async function keygen(
   options: GlobalOptions & { output?: string; format?: 'jwk' | 'pem' },
   terminal: Terminal,
@@ -46,7 +46,7 @@ function pemOf(privateJwk: string): string {
   return key.export({ type: 'pkcs8', format: 'pem' }).toString().trimEnd()
 }
 
-/** `vault public-key [FILE]`: of a file, standard input, or the key that is configured. */
+/** `vault public-key [FILE]`: prints the public key of a file, of standard input or of the configured key. */
 export async function publicKey(
   file: string | undefined,
   options: GlobalOptions & { format?: PublicKeyFormat },
@@ -67,7 +67,7 @@ async function privateKeyOf(file: string | undefined, options: GlobalOptions, te
   return text
 }
 
-/** `vault login`: remembers where the vault, the project and its key are, after a signed request that worked. */
+/** `vault login`: saves the URL, the project and the path of its key after a successful signed request. */
 export async function login(
   options: GlobalOptions & { env?: string; check: boolean },
   terminal: Terminal,
@@ -102,7 +102,7 @@ export async function login(
   )
 }
 
-/** How many secrets an environment has; undefined where the vault accepts the key, whose scope does not let it read them. */
+/** Returns the number of secrets in an environment, or undefined if the key is accepted but may not read them. */
 async function countSecrets(client: VaultClient, env: string | undefined): Promise<number | undefined> {
   try {
     return Object.keys(await client.getAll(env)).length
@@ -130,7 +130,7 @@ async function answer(
   return value
 }
 
-/** `vault logout`: deletes a profile. The key file is kept. */
+/** `vault logout`: deletes a profile, but not the key file. */
 export async function logout(options: GlobalOptions, terminal: Terminal): Promise<void> {
   const name = profileName(options, terminal.env)
   await changeProfiles(terminal.env, (profiles) => {
@@ -141,7 +141,7 @@ export async function logout(options: GlobalOptions, terminal: Terminal): Promis
   )
 }
 
-/** `vault whoami`: which project and key are used, and whether the vault accepts them. */
+/** `vault whoami`: shows the project and key in use, and checks that the vault accepts them. */
 export async function whoami(options: GlobalOptions & { env: string }, terminal: Terminal): Promise<void> {
   const settings = await clientSettings(options, terminal)
   const client = createVaultClient(settings)

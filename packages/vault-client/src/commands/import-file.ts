@@ -3,7 +3,7 @@ import type { Secrets } from '../client/secrets.ts'
 import { ignoredLines, keysCutAtHash, keysWithReferences, repeatedKeys } from '../formats/dotenv.ts'
 import { CommandError, printable, type Terminal, tell } from './terminal.ts'
 
-/** Reads a .env or JSON file, with a warning for each part that may not mean what its author thinks, before anything is asked. */
+/** Parses a .env or JSON file, and warns about parts that are ambiguous. */
 export function readImport(text: string, source: string, terminal: Terminal): Secrets {
   const isJson = /^\s*\{/.test(text)
   const secrets = isJson ? readJson(text, source) : readDotenv(text, source, terminal)
@@ -47,7 +47,7 @@ function readJson(text: string, source: string): Secrets {
   return Object.fromEntries<string>(entries)
 }
 
-/** The members that come more than once in an object of strings, whose strings are names and values in turn. */
+/** The members that appear more than once in an object of strings, in which names and values alternate. */
 function repeatedMembers(text: string): readonly string[] {
   const strings = text.match(/"(?:[^"\\]|\\.)*"/g) ?? []
   const names = strings.filter((_, i) => i % 2 === 0).map((string) => JSON.parse(string) as string)

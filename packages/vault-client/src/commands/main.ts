@@ -10,7 +10,7 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 }
 const ask = askOn(stdin, stderr)
 
-// What cannot be written is reported at the end: an error without a listener would end the process with a stack.
+// Write errors are reported at the end. Without a listener, they would end the process with a stack trace.
 let failure: NodeJS.ErrnoException | undefined
 stdout.on('error', (error) => {
   failure ??= error
@@ -19,11 +19,11 @@ stderr.on('error', () => undefined)
 
 const status = await runVaultCommand({ args: argv.slice(2), env, stdin, stdout, stderr, ask }, version)
 await new Promise((resolve) => stdout.write('', resolve))
-// The stream tells its error after those who wait for it.
+// The stream emits an error after the callback of `write`.
 await setImmediate()
 process.exitCode = failure === undefined || status !== 0 ? status : outputFailed(failure)
 
-/** The exit status where the result could not be written: that of SIGPIPE where its reader has gone, which is no error. */
+/** Returns the exit status if the output cannot be written. A closed pipe is not an error, and ends like SIGPIPE. */
 function outputFailed({ code = 'unknown error' }: NodeJS.ErrnoException): number {
   if (code === 'EPIPE') return 128 + constants.signals.SIGPIPE
   stderr.write(`vault: cannot write to standard output: ${code}\n`)

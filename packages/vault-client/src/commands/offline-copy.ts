@@ -8,16 +8,15 @@ import { readSecrets, type Secrets } from '../client/secrets.ts'
 import { folderOf, makeFolderOf, writePrivately } from './files.ts'
 import { CommandError, type Terminal } from './terminal.ts'
 
-/** Signed to derive the key of the copy. It is no signature base: those begin with a quote (RFC 9421 section 2.5). */
+/** Signed to derive the key of the copy. It cannot be a signature base, which begins with a quote (RFC 9421 section 2.5). */
 const CONTEXT = 'vault-client offline copy, version 1'
 
-/** Secrets as they were read at a time. */
 export type Copy = { readonly secrets: Secrets; readonly readAt: number }
 
 /**
- * The secrets of an environment in a file, for when the vault cannot be asked. Only who has the private key reads it: its key is
- * derived (HKDF-SHA-256) from an Ed25519 signature, which nobody else can make and which is always the same (RFC 8032).
- * AES-256-GCM with a random nonce of 96 bits; URL, project, environment and the time of reading are authenticated.
+ * An encrypted copy of an environment for when the vault is unavailable. The encryption key is derived with HKDF-SHA-256
+ * from an Ed25519 signature, which is deterministic (RFC 8032) and requires the private key. The cipher is AES-256-GCM
+ * with a random nonce of 96 bits. URL, project, environment and the time of the read are authenticated.
  */
 export function offlineCopy(settings: VaultClientOptions, env: string, environment: Terminal['env']) {
   const { url, project } = settings
@@ -25,7 +24,7 @@ export function offlineCopy(settings: VaultClientOptions, env: string, environme
   const base = folderOf(environment, 'XDG_CACHE_HOME', '.cache')
   if (base === undefined) throw new CommandError('there is no folder for the offline copy; set HOME or XDG_CACHE_HOME')
   const name = Buffer.from(JSON.stringify([new URL(url).origin, project, env])).toString('base64url')
-  // A file name has 255 bytes at most.
+  // A file name has at most 255 bytes.
   const file = join(base, 'vault-client', `${name.length > 200 ? digestOf(name) : name}.bin`)
   const key = (): Buffer => {
     const read = readPrivateKey(settings.privateKey)
@@ -44,7 +43,7 @@ export function offlineCopy(settings: VaultClientOptions, env: string, environme
       await writePrivately(file, Buffer.concat([nonce, cipher.getAuthTag(), encrypted]))
     },
 
-    /** `missing` where there is none for this environment, `unreadable` where this key does not open it. */
+    /** `missing` if this environment has no copy, `unreadable` if this key cannot decrypt it. */
     read: async (): Promise<Copy | 'missing' | 'unreadable'> => {
       let bytes: Buffer
       try {

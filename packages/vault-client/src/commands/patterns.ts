@@ -1,27 +1,27 @@
-/** Bytes that are looked for, at least four, and whose they are. */
+/** At least four bytes to search for, and the key of the secret that they belong to. */
 export type Pattern = { readonly key: string; readonly bytes: Buffer }
 
-/** What begins at a place of a text. */
+/** The patterns that begin at a position. */
 export type Found = {
-  /** The longest pattern that is there as a whole. */
+  /** The longest complete pattern. */
   readonly longest: Pattern | undefined
-  /** Whether a longer one may be there, of which the end has not come yet. */
+  /** Whether the text ends within a longer pattern. */
   readonly isOpen: boolean
 }
 
 export type Patterns = {
   at(text: Buffer, place: number): Found
-  /** The first place from `from` on where a pattern may begin; the text's length where there is none. */
+  /** The first position from `from` on at which a pattern may begin, or the length of the text. */
   nextCandidate(text: Buffer, from: number): number
 }
 
 const NOTHING: Found = { longest: undefined, isOpen: false }
 
-/** Finds patterns by their first four bytes: nearly all places of an output are passed by one look into a table. */
+/** Finds patterns by their first four bytes. A table of the first two skips nearly all positions of an output. */
 export function createPatterns(patterns: readonly Pattern[]): Patterns {
   const firstBytes = new Uint8Array(1 << 16)
   const byBeginning = new Map<number, Pattern[]>()
-  // The longest first: it is the one that is wanted.
+  // Sorted by length, so that the longest match is found first.
   for (const pattern of patterns.toSorted((a, b) => b.bytes.length - a.bytes.length)) {
     firstBytes[pattern.bytes.readUInt16LE(0)] = 1
     const beginning = pattern.bytes.readUInt32LE(0)
@@ -36,7 +36,7 @@ export function createPatterns(patterns: readonly Pattern[]): Patterns {
     at: (text, place) => {
       if (!isCandidate(text, place)) return NOTHING
       const left = text.length - place
-      // Of the last three bytes nothing is complete yet.
+      // A pattern has at least four bytes, so none is complete here.
       if (left < 4)
         return { longest: undefined, isOpen: patterns.some(({ bytes }) => isEqual(bytes, text, place, left)) }
       let isOpen = false
@@ -56,7 +56,7 @@ export function createPatterns(patterns: readonly Pattern[]): Patterns {
   }
 }
 
-/** Whether the text has the first bytes of a pattern at a place. */
+/** Whether the first `length` bytes of a pattern are at a position of the text. */
 function isEqual(pattern: Buffer, text: Buffer, place: number, length: number): boolean {
   return text.compare(pattern, 0, length, place, place + length) === 0
 }

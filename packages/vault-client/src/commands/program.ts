@@ -16,7 +16,7 @@ import { collect, readDuration, readEnvironment, readObjectName, readSignal, rea
 /**
  * Runs one command line.
  *
- * @returns the exit status, as the help lists it
+ * @returns the exit status
  */
 export async function runVaultCommand(terminal: Terminal, version: string): Promise<number> {
   const state = { status: 0 }
@@ -31,7 +31,6 @@ export async function runVaultCommand(terminal: Terminal, version: string): Prom
   }
 }
 
-/** What went wrong, for people or as JSON. */
 type Failure = { readonly status: number; readonly error: string; readonly message: string }
 
 function fail(error: unknown, terminal: Terminal, program: Command): number {
@@ -39,7 +38,7 @@ function fail(error: unknown, terminal: Terminal, program: Command): number {
   const { stderr, args } = terminal
   const { status, message, error: code } = failureOf(error)
   if (wantsJson(args)) stderr.write(jsonLine({ error: code, message }))
-  // If the command line cannot be parsed, the library has reported it.
+  // Commander has already reported command lines that it cannot parse.
   else if (!(error instanceof CommanderError))
     tell(terminal, error instanceof VaultError ? `${message} (${code})` : message)
   const isHelpShown = error instanceof CommanderError && error.code === 'commander.help'
@@ -48,7 +47,7 @@ function fail(error: unknown, terminal: Terminal, program: Command): number {
   return status
 }
 
-/** The command that a line names, as far as it names one. */
+/** The longest valid command in the arguments, such as `vault admin projects`. */
 function commandOf(program: Command, args: readonly string[]): string {
   const names = [program.name()]
   let command = program
@@ -70,13 +69,12 @@ function failureOf(error: unknown): Failure {
   return { status: 1, error: 'failed', message: types.isNativeError(error) ? error.message : 'unknown error' }
 }
 
-/** Also where the command line could not be parsed. What follows `--` is the command's own. */
+/** Works even if the command line cannot be parsed. Arguments after `--` belong to the command of `run`. */
 function wantsJson(args: readonly string[]): boolean {
   const end = args.indexOf('--')
   return args.slice(0, end === -1 ? undefined : end).includes('--json')
 }
 
-/** The commands, their arguments and options: what is parsed, what help shows and what shells complete. */
 function vaultProgram(terminal: Terminal, version: string, exit: (status: number) => void): Command {
   const program = new Command('vault')
     .description('Manage the secrets of a project, and run programs with them.')
@@ -128,13 +126,13 @@ function argumentText(argument: Argument): string {
   return argument.required ? `<${name}>` : `[${name}]`
 }
 
-/** Since what follows `run`'s command is the command's, options are positional; these are allowed at any place. */
+/** Options are positional because those after the command of `run` belong to it. Global options are allowed anywhere. */
 function addGlobalOptions(command: Command): void {
   for (const option of globalOptions()) command.addOption(option.hideHelp())
   for (const each of command.commands) addGlobalOptions(each)
 }
 
-/** The options of a command, with the environment that it is about. */
+/** The options of a command, with its environment. */
 async function withEnv<Options extends GlobalOptions>(
   command: Command,
   terminal: Terminal,

@@ -2,18 +2,18 @@ import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { CommandError, type Terminal } from './terminal.ts'
 
-/** How long other lines of what was pasted may take. */
+/** Lines that follow within this time were pasted with the first one. */
 const PASTE_MS = 30
 
-/** Questions on a terminal: written to standard error, so that standard output holds the result alone. */
+/** Asks on standard error, so that standard output contains only the result. */
 export function askOn(input: NodeJS.ReadStream, output: NodeJS.WriteStream): Terminal['ask'] {
   return (question, options = {}) =>
     new Promise((resolve, reject) => {
       const isHidden = options.hidden === true
-      // What is typed is echoed by readline, so hiding it is giving readline nowhere to write.
+      // Readline echoes what is typed, so a hidden answer needs an output that discards everything.
       const echo = isHidden ? new Writable({ write: (_chunk, _encoding, done) => done() }) : output
       const lines = createInterface({ input, output: echo, terminal: true })
-      // The terminal itself no longer shows what is typed, so now is the time to ask.
+      // Ask only now that the terminal itself no longer echoes.
       if (isHidden) output.write(question)
       else {
         lines.setPrompt(question)
@@ -22,7 +22,7 @@ export function askOn(input: NodeJS.ReadStream, output: NodeJS.WriteStream): Ter
       const entered: string[] = []
       lines.on('line', (line) => {
         entered.push(line)
-        // What was pasted comes at once: its other lines would be commands of the shell.
+        // Read all pasted lines. Otherwise the shell would run the rest as commands.
         if (entered.length === 1) setTimeout(() => lines.close(), PASTE_MS)
       })
       lines.once('SIGINT', () => lines.close())
@@ -31,7 +31,7 @@ export function askOn(input: NodeJS.ReadStream, output: NodeJS.WriteStream): Ter
         const [answer, ...more] = entered
         if (answer === undefined) reject(new CommandError('canceled', 130))
         else if (more.length > 0 || lines.line !== '')
-          reject(new CommandError('the value has several lines; use --from-file or standard input'))
+          reject(new CommandError('the pasted value has several lines; use --from-file or standard input'))
         else resolve(answer)
       })
     })

@@ -3,7 +3,7 @@ import { InvalidArgumentError } from 'commander'
 
 export type PublicKeyFormat = 'hex' | 'jwk' | 'pem'
 
-/** A public key as people keep it, of its 64 hex digits. */
+/** Formats a public key, which is given as 64 hex digits. */
 export function publicKeyText(hex: string, format: PublicKeyFormat): string {
   const jwk = { kty: 'OKP', crv: 'Ed25519', x: Buffer.from(hex, 'hex').toString('base64url') }
   if (format === 'jwk') return JSON.stringify(jwk)
@@ -11,7 +11,7 @@ export function publicKeyText(hex: string, format: PublicKeyFormat): string {
   return createPublicKey({ key: jwk, format: 'jwk' }).export({ type: 'spki', format: 'pem' }).toString().trimEnd()
 }
 
-/** A public key of an option as the vault takes it: a PEM as hex, anything else as it is. A private key never leaves this machine. */
+/** Reads the public key of an option: converts a PEM to hex, and refuses private keys so that they are never sent. */
 export function readPublicKey(text: string): string {
   const trimmed = text.trim()
   if (/PRIVATE KEY-----/.test(trimmed) || /"d"\s*:/.test(trimmed))

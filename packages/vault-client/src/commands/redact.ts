@@ -1,10 +1,10 @@
 import { Transform } from 'node:stream'
 import { createPatterns, type Pattern } from './patterns.ts'
 
-/** Shorter values are too common in any output: replacing them would destroy it and tell them by that. */
+/** Shorter values are too common in output: replacing them would garble it and reveal them. */
 export const MIN_REDACTED = 4
 
-/** The keys whose values are too short to be replaced. An empty value tells nothing. */
+/** The keys whose values are too short to redact. Empty values need no redaction. */
 export function notRedacted(secrets: Readonly<Record<string, string>>): readonly string[] {
   return Object.keys(secrets).filter((key) => {
     const { length } = secrets[key] ?? ''
@@ -13,14 +13,14 @@ export function notRedacted(secrets: Readonly<Record<string, string>>): readonly
 }
 
 /**
- * Replaces the values of secrets in what passes through by `[redacted:KEY]`: as they are, without the spaces around them, and
- * as JSON, URLs, HTML, shells, hex and base64 write them, the last also as a part of something longer; of values with line breaks also each line. Of values that overlap, all characters are
- * replaced. What may be the beginning of a value is held back until more comes, so that none gets through in two parts.
+ * Replaces the values of secrets in a stream with `[redacted:KEY]`. Recognizes values as they are, trimmed, each of their
+ * lines, and their spellings in JSON, URLs, HTML, shells, hex and base64, also within longer base64. All characters of
+ * overlapping values are replaced. The possible beginning of a value is held back until more of the stream arrives.
  */
 export function createRedactor(secrets: Readonly<Record<string, string>>): Transform {
   const patterns = createPatterns(patternsOf(secrets))
   let held: Buffer = Buffer.alloc(0)
-  /** How many bytes of `held` belong to a value that was replaced already. */
+  /** The number of bytes of `held` that belong to an already replaced value. */
   let replaced = 0
 
   const redact = (text: Buffer, isEnd: boolean): Buffer => {
@@ -55,7 +55,7 @@ export function createRedactor(secrets: Readonly<Record<string, string>>): Trans
   })
 }
 
-/** Every spelling of every value, each once, of the first key that has it. */
+/** All spellings of all values. A spelling of several values belongs to the first key. */
 function patternsOf(secrets: Readonly<Record<string, string>>): readonly Pattern[] {
   const keys = new Map<string, string>()
   for (const [key, value] of Object.entries(secrets))
@@ -64,7 +64,7 @@ function patternsOf(secrets: Readonly<Record<string, string>>): readonly Pattern
 }
 
 function spellings(value: string): readonly string[] {
-  // As the command gets it: half of a character becomes a replacement character.
+  // The command receives UTF-8, in which a lone surrogate becomes U+FFFD.
   const text = Buffer.from(value).toString()
   const lines = text.includes('\n') ? text.split(/\r?\n/) : []
   return [text, text.trim(), ...lines].flatMap(encodings).filter(({ length }) => length >= MIN_REDACTED)
@@ -87,7 +87,10 @@ function encodings(text: string): readonly string[] {
   ]
 }
 
-/** Alone, and within something longer: three bytes are four characters, so there are three ways to begin. What a neighbour shares is left out. */
+/**
+ * Base64 of the bytes alone, and within longer data. Three bytes are four characters, so there are three alignments.
+ * Characters that contain bits of neighbouring bytes are left out.
+ */
 function base64Spellings(bytes: Buffer): readonly string[] {
   const whole = bytes.toString('base64')
   const inside = [0, 1, 2].map((offset) => {
@@ -103,7 +106,7 @@ function base64Spellings(bytes: Buffer): readonly string[] {
   ])
 }
 
-/** As serialisers of HTML and XML write text and attributes, the names that each uses for quotes. */
+/** The spellings of double and single quotes by common HTML and XML serializers. */
 const QUOTES = [
   ['"', "'"],
   ['&quot;', "'"],
@@ -119,7 +122,7 @@ function htmlSpellings(text: string): readonly string[] {
   return QUOTES.map(([double, single]) => escapedText.replaceAll('"', double).replaceAll("'", single))
 }
 
-/** Between single quotes (two ways to write one), between double quotes, with backslashes, and as `$'…'`. */
+/** Spellings within single quotes (with two ways to escape one), within double quotes, with backslashes, and as `$'…'`. */
 function shellSpellings(text: string): readonly string[] {
   const ansi = text.replace(/['\\]/g, String.raw`\$&`)
   return [

@@ -12,7 +12,7 @@ import { durationText } from './values.ts'
 export type RunOptions = GlobalOptions &
   SelectionOptions & {
     readonly env: string
-    /** Variables of the caller that come before secrets of the same name. */
+    /** Variables that keep the value of the caller. */
     readonly preserveEnv?: readonly string[]
     readonly allowEmpty?: boolean
     readonly redact?: boolean
@@ -27,16 +27,16 @@ export type RunOptions = GlobalOptions &
 
 const GOES_ON = 'the command continues with its current secrets'
 
-/** How long a command that is started anew may take to end before it is killed. */
+/** Time that the command has to exit before a restart kills it. */
 const GRACE_MS = 10_000
 
-/** Whoever has a copy of the secrets does not wait long for a vault that does not answer. */
+/** With an offline copy, there is no need to wait long for an unavailable vault. */
 const WITH_COPY = { timeoutMs: 5_000, retries: 1 } as const
 
-/** What opens the vault, which the command is not given. */
+/** Credentials for the vault, which the command does not receive. */
 const WITHHELD = ['VAULT_PRIVATE_KEY', 'VAULT_PRIVATE_KEY_FILE', 'VAULT_ADMIN_TOKEN'] as const
 
-/** Runs a command with the secrets of an environment among its variables. Returns its exit status. */
+/** Runs a command with the secrets of an environment as variables. Returns its exit status. */
 export async function run(command: Command, options: RunOptions, terminal: Terminal): Promise<number> {
   const settings = await clientSettings(options, terminal)
   const copy = options.offlineFallback === true ? offlineCopy(settings, options.env, terminal.env) : undefined
@@ -63,7 +63,7 @@ export async function run(command: Command, options: RunOptions, terminal: Termi
 
   const choose = (all: Secrets): Secrets =>
     withoutPreserved(selectSecrets(all, options, options.env), options, terminal)
-  /** @throws CommandError if no command is started with these */
+  /** @throws CommandError if the command cannot be started with these secrets */
   const chooseToStart = (all: Secrets): Secrets => {
     if (Object.keys(all).length === 0 && options.allowEmpty !== true)
       throw new CommandError(`${noSecretsText(options.env)}, or use --allow-empty`)
@@ -88,7 +88,7 @@ export async function run(command: Command, options: RunOptions, terminal: Termi
   const first = await read()
   let given = chooseToStart(first)
   let child = start(given)
-  // Told to end: then nothing is started anew.
+  // After a signal that ends the command, it is not restarted.
   let isEnding = false
   return withSignals(
     (signal) => {
@@ -127,7 +127,7 @@ export async function run(command: Command, options: RunOptions, terminal: Termi
           const running = child
           await running.exited
           await restarting
-          // It ended by itself, and not to be started anew.
+          // It exited by itself, not for a restart.
           if (child === running) return await running.ended
         }
       } finally {
@@ -137,10 +137,9 @@ export async function run(command: Command, options: RunOptions, terminal: Termi
   )
 }
 
-/** What `run` is sent to make the command end. */
 const ENDING: ReadonlySet<NodeJS.Signals> = new Set(['SIGTERM', 'SIGINT', 'SIGQUIT'])
 
-/** Resolves when the command has ended. Programs that it started may go on. */
+/** Resolves when the command has exited. Programs that it started may continue. */
 async function stop(child: Child): Promise<void> {
   child.kill('SIGTERM')
   const killer = setTimeout(() => child.kill('SIGKILL'), GRACE_MS)
@@ -148,13 +147,16 @@ async function stop(child: Child): Promise<void> {
   clearTimeout(killer)
 }
 
-/** Without the secrets whose variables the caller keeps. */
+/** Leaves out the secrets that --preserve-env replaces with the caller's variables. */
 function withoutPreserved(secrets: Secrets, { preserveEnv = [] }: RunOptions, { env }: Terminal): Secrets {
   const kept = preserveEnv.filter((name) => env[name] !== undefined)
   return Object.fromEntries(Object.entries(secrets).filter(([name]) => !kept.includes(name)))
 }
 
-/** Why no command is started with these. Node's own refusal of a null byte repeats the value, and `A=B` as a name would set another variable. */
+/**
+ * Says why a command cannot be started with these secrets. Node's own error for a null byte would repeat the value, and a
+ * name such as `A=B` would set another variable.
+ */
 function problemOf(secrets: Readonly<Secrets>, options: RunOptions): string | undefined {
   const unfit = Object.keys(secrets).find((name) => name.includes('=') || secrets[name]?.includes('\0'))
   if (unfit === undefined) return codeProblem(secrets, options)
@@ -163,10 +165,10 @@ function problemOf(secrets: Readonly<Secrets>, options: RunOptions): string | un
 
 const ageOf = ({ readAt }: Copy): number => (Date.now() - readAt) / 1000
 
-/** How far the clock may be behind the time of a copy, in seconds: so far it may be off for the vault too. */
+/** How far the clock may be behind the time of a copy, in seconds. The vault tolerates the same difference. */
 const MAX_CLOCK_DIFFERENCE = 300
 
-/** The copy where it may be used; why not, otherwise. */
+/** Returns the copy, or the reason why it cannot be used. */
 function usableCopy(copy: Copy | 'missing' | 'unreadable', maxAge: number): Copy | string {
   if (copy === 'missing') return 'there is no offline copy of this environment'
   if (copy === 'unreadable') return 'the offline copy cannot be decrypted: it is damaged, or was made with another key'

@@ -1,6 +1,6 @@
 import { VaultError } from '../client/errors.ts'
 
-/** What a key may do; `envs` is null for all environments. */
+/** The permissions of a key. `envs` is null for all environments. */
 export type Scope = { readonly access: string; readonly envs: readonly string[] | null }
 export type ScopeOptions = {
   readonly access?: string
@@ -8,7 +8,7 @@ export type ScopeOptions = {
   readonly allEnvs?: boolean
 }
 
-/** The scope of a key as the vault lists it. */
+/** Parses a scope from a response of the vault. */
 export function readScope(value: unknown): Scope {
   const { access, envs } = (value ?? {}) as Record<string, unknown>
   const isScope = typeof access === 'string' && (envs === null || Array.isArray(envs))
@@ -17,7 +17,7 @@ export function readScope(value: unknown): Scope {
   return { access, envs }
 }
 
-/** The scope of a key that replaces another: what the options say, and else that of the replaced one. Undefined where neither says all. */
+/** The scope of a replacement key: from the options, then from the replaced key. Undefined if that is incomplete. */
 export function keptScope(options: ScopeOptions, replaced: Scope | undefined): Scope | undefined {
   const access = options.access ?? replaced?.access
   const envs = options.allEnvs === true ? null : (options.envs ?? replaced?.envs)
@@ -26,7 +26,7 @@ export function keptScope(options: ScopeOptions, replaced: Scope | undefined): S
 
 const ACCESS: Readonly<Record<string, string>> = { 'read-write': 'read and write', read: 'read', write: 'write' }
 
-/** What a new key may do, in words. */
+/** Describes the permissions of a new key. */
 export function grantText({ access, envs }: Scope): string {
   const where =
     envs === null ? 'all environments' : `the ${envs.length === 1 ? 'environment' : 'environments'} ${envs.join(', ')}`

@@ -29,7 +29,7 @@ async function client(options: GlobalOptions, terminal: Terminal): Promise<Vault
   return createVaultClient(await clientSettings(options, terminal))
 }
 
-/** The chosen secrets of the environment; that it has none may be a slip in its name. */
+/** Reads the selected secrets. Warns about an empty environment, because its name may be misspelt. */
 async function readChosen(options: EnvOptions & SelectionOptions, terminal: Terminal): Promise<Secrets> {
   const secrets = await (await client(options, terminal)).getAll(options.env)
   if (Object.keys(secrets).length === 0) tell(terminal, noSecretsText(options.env))
@@ -38,7 +38,7 @@ async function readChosen(options: EnvOptions & SelectionOptions, terminal: Term
 
 type PrintOptions = EnvOptions & SelectionOptions & { format?: Format; name?: string; output?: string }
 
-/** `vault get [KEY]`: all secrets of an environment, or the value of one, with a line break after it unless that is unwanted. */
+/** `vault get [KEY]`: prints the value of a secret, or all secrets of an environment. */
 export async function get(
   key: string | undefined,
   options: PrintOptions & { newline: boolean },
@@ -55,13 +55,13 @@ export async function get(
   else writeResult(terminal, options.newline ? `${value}\n` : value)
 }
 
-/** `vault list`: the keys of an environment, one per line. */
+/** `vault list`: prints the keys of an environment, one per line. */
 export async function list(options: EnvOptions, terminal: Terminal): Promise<void> {
   const keys = Object.keys(await readChosen(options, terminal)).toSorted()
   report(options, terminal, keys, keys.map((key) => `${printable(key)}\n`).join(''))
 }
 
-/** `vault set KEY`: from a file, standard input or a prompt; from the command line only when asked to, since others see it there. */
+/** `vault set KEY`: stores a value from standard input, a prompt or a file. Other users can see values on command lines. */
 export async function set(
   key: string,
   options: EnvOptions & { fromFile?: string; value?: string },
@@ -72,7 +72,7 @@ export async function set(
   const value = await readValue(key, options, terminal)
   if (value.includes('\0'))
     throw new CommandError(
-      `the value of ${printable(key)} contains a null byte, which no program can be given; encode it, for example with base64`,
+      `the value of ${printable(key)} contains a null byte, which environment variables cannot contain; encode it, for example with base64`,
     )
   const { project } = settings
   await createVaultClient(settings).put(key, value, options.env)
@@ -80,12 +80,11 @@ export async function set(
   report(options, terminal, { ok: true, key, project, env: options.env }, text)
 }
 
-/** Where a secret is, as people read it. */
 function placeText(key: string, project: string, env: string): string {
   return `${printable(key)} in ${printable(project)}/${printable(env)}`
 }
 
-/** What follows the `=` is a value, which is not shown. */
+/** The text after `=` is probably a value, so it is not shown. */
 function assignmentHint(word: string): string {
   const name = printable(word.slice(0, word.indexOf('='))) || 'KEY'
   return `a key cannot contain =; pipe the value into vault set ${name}, or type it at the prompt`
@@ -119,7 +118,7 @@ async function readFileOf(file: string): Promise<string> {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** `vault rm KEY`, or by the id that administrators see. */
+/** `vault rm KEY`: deletes a secret by its key or id. */
 export async function remove(
   which: string,
   options: EnvOptions & { yes?: boolean },
@@ -141,7 +140,7 @@ export async function remove(
   report(options, terminal, { ok: true }, `Deleted ${place}.\n`)
 }
 
-/** `vault import FILE`: shows what would change, asks, and stores what differs. Nothing is deleted. */
+/** `vault import FILE`: shows the changes, asks, and stores new and changed secrets. It deletes none. */
 export async function importFile(
   file: string,
   options: EnvOptions & { yes?: boolean },
@@ -180,13 +179,13 @@ export async function importFile(
 
 const countText = (count: number): string => `${String(count)} ${count === 1 ? 'secret' : 'secrets'}`
 
-/** A vault that answers so often in a row that there were too many writes has other clients that write without end. */
+/** After this many waits in a row, other clients are using up the limit on writes. */
 const MAX_WAITS = 10
 
-/** Longer than the client waits between tries of its own; of a longer wait a person is told. */
+/** The client waits up to this long by itself. Longer waits are reported. */
 const MAX_SILENT_WAIT_MS = 1_000
 
-/** Waits as long as the vault asks to: a large file has more secrets than a project may write in a minute. */
+/** Waits as long as the vault asks, because a large file can exceed the limit on writes per minute. */
 async function putPatiently(
   vault: VaultClient,
   { key, value, env }: { key: string; value: string; env: string },
@@ -210,7 +209,6 @@ function report(options: GlobalOptions, terminal: Terminal, json: object, text: 
   terminal.stdout.write(options.json === true ? jsonLine(json) : text)
 }
 
-/** Keys, never values. */
 function changesText({ added, changed, removed }: Changes, terminal: Terminal): string {
   const paint = painter(terminal.stdout, terminal.env)
   return [
@@ -222,12 +220,12 @@ function changesText({ added, changed, removed }: Changes, terminal: Terminal): 
     .join('')
 }
 
-/** `vault export`: to standard output, or to a file that only its owner reads. */
+/** `vault export`: prints all secrets, or writes them to a file that only its owner can read. */
 export async function exportSecrets(options: PrintOptions, terminal: Terminal): Promise<void> {
   await print({ ...options, format: options.format ?? (options.json === true ? 'json' : 'dotenv') }, terminal)
 }
 
-/** Data, which a program reads as it wants to. The other formats become variables. */
+/** Formats for data. The other formats set environment variables, which can make programs run other code. */
 const DATA: ReadonlySet<Format> = new Set(['json', 'yaml'])
 
 async function print(options: PrintOptions & { format: Format }, terminal: Terminal): Promise<void> {
@@ -246,7 +244,7 @@ async function writeTo(file: string, text: string, options: GlobalOptions, termi
   report(options, terminal, { ok: true, file }, '')
 }
 
-/** Workflow commands by which the runner hides values in logs (GitHub: "Masking a value in a log"), one a line of a value. */
+/** Workflow commands that mask values in logs (GitHub: "Masking a value in a log"), one per line of a value. */
 function masks(secrets: Readonly<Secrets>): string {
   const lines = new Set(Object.values(secrets).flatMap((value) => value.split('\n')))
   return [...lines]
@@ -255,7 +253,7 @@ function masks(secrets: Readonly<Secrets>): string {
     .join('')
 }
 
-/** `vault diff`: what environment `b` has differently than `a`. */
+/** `vault diff`: shows the changes from environment `a` to `b`. */
 export async function diff(
   options: GlobalOptions & { env?: readonly string[]; exitCode?: boolean },
   terminal: Terminal,

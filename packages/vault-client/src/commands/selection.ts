@@ -2,15 +2,14 @@ import type { Secrets } from '../client/secrets.ts'
 import { noSecretText } from './settings.ts'
 import { CommandError, printable } from './terminal.ts'
 
-/** Which secrets a command gets. */
 export type SelectionOptions = {
   readonly only?: readonly string[]
   readonly except?: readonly string[]
-  /** Names that make programs run code, and may be set nevertheless. */
+  /** Names that are set although they can make programs run other code. */
   readonly allow?: readonly string[]
 }
 
-/** @throws CommandError if a key that was asked for does not exist */
+/** @throws CommandError if a key of `only` does not exist */
 export function selectSecrets(secrets: Readonly<Secrets>, { only, except }: SelectionOptions, env: string): Secrets {
   const missing = only?.find((key) => !(key in secrets))
   if (missing !== undefined) throw new CommandError(noSecretText(missing, env))
@@ -19,9 +18,9 @@ export function selectSecrets(secrets: Readonly<Secrets>, { only, except }: Sele
 }
 
 /**
- * Variables by which a program loads or starts other code: the loader, shells, interpreters, and programs that others start.
- * Collected from what sudo removes (env_delete), what glibc ignores in setuid programs, and the manuals of each.
- * Names are compared in upper case: npm, Windows and, for `path`, zsh do so as well.
+ * Variables that make programs load or start other code: the loader, shells, interpreters, and programs that others start.
+ * The sources are sudo's env_delete, the variables that glibc ignores in setuid programs, and the manual of each program.
+ * Names are compared in upper case, as npm, Windows and, for `path`, zsh do.
  */
 const NAMES: ReadonlySet<string> = new Set(
   `
@@ -69,16 +68,16 @@ const BEGINNINGS = [
   'COR_ENABLE_PROFILING',
 ]
 
-/** Whether a variable of this name makes programs run code that it names. */
+/** Whether a variable with this name can make programs run other code. */
 function runsCode(name: string): boolean {
   const upper = name.toUpperCase()
   return NAMES.has(upper) || BEGINNINGS.some((beginning) => upper.startsWith(beginning))
 }
 
-/** How many names a message lists. */
+/** Maximum number of names in a message. */
 const MAX_NAMED = 10
 
-/** Why these secrets do not become variables; undefined if they may. */
+/** Says why these secrets cannot be set as variables. Returns undefined if they can. */
 export function codeProblem(secrets: Readonly<Secrets>, { allow = [] }: SelectionOptions): string | undefined {
   const names = Object.keys(secrets).filter((name) => runsCode(name) && !allow.includes(name))
   if (names.length === 0) return undefined

@@ -10,11 +10,11 @@ import { proxiedFetch } from './proxy.ts'
 import { CommandError, printable, type Terminal, tell, UsageError } from './terminal.ts'
 import { isEnvironment } from './values.ts'
 
-/** What `vault login` remembers: never a key or a token, only where the key is. */
+/** Saved by `vault login`. Contains the path of the key, never a key or a token. */
 export type Profile = { url: string; project: string; keyFile: string; env?: string }
 type Profiles = ReadonlyMap<string, Profile>
 
-/** Options that every command takes. */
+/** The options of every command. */
 export type GlobalOptions = {
   profile?: string
   url?: string
@@ -27,7 +27,7 @@ export type GlobalOptions = {
 
 const DEFAULT_PROFILE = 'default'
 
-/** Where profiles are; undefined for a user without a home. */
+/** The file of the profiles, or undefined if the user has no home. */
 function profilesFile(env: Terminal['env']): string | undefined {
   const folder = folderOf(env, 'XDG_CONFIG_HOME', '.config')
   return folder === undefined ? undefined : join(folder, 'vault-client', 'profiles.json')
@@ -63,9 +63,9 @@ function readProfileMap(value: unknown): Profiles {
 }
 
 /**
- * Changes the profiles, one command after the other.
+ * Changes the profiles under a lock.
  *
- * @returns the file they are kept in
+ * @returns the path of the file
  */
 export async function changeProfiles(
   env: Terminal['env'],
@@ -85,14 +85,14 @@ export function profileName(options: GlobalOptions, env: Terminal['env']): strin
   return options.profile ?? notEmpty(env, 'VAULT_PROFILE') ?? DEFAULT_PROFILE
 }
 
-/** A variable that decides what is read and written. An empty one is a mistake in a script, not a wish for something else. */
+/** @throws UsageError if the variable is empty, which is probably a mistake in a script */
 function notEmpty(env: Terminal['env'], name: string): string | undefined {
   const value = env[name]
   if (value === '') throw new UsageError(`${name} is empty; set it or unset it`)
   return value
 }
 
-/** The profile that is chosen; undefined where none was, and the default one does not exist. */
+/** The selected profile, or undefined if none was selected and the default profile does not exist. */
 async function chosenProfile(options: GlobalOptions, env: Terminal['env']): Promise<Profile | undefined> {
   const name = profileName(options, env)
   const profile = (await readProfiles(env)).get(name)
@@ -103,7 +103,7 @@ async function chosenProfile(options: GlobalOptions, env: Terminal['env']): Prom
   return profile
 }
 
-/** A setting without an option: of the profile that an option names, else of the variable, else of the profile. */
+/** A setting without its own option: from the profile of --profile, then the variable, then the default profile. */
 function otherwise(options: GlobalOptions, variable: string | undefined, kept: string | undefined): string | undefined {
   return options.profile === undefined ? (variable ?? kept) : (kept ?? variable)
 }
@@ -124,13 +124,13 @@ export async function clientSettings(options: GlobalOptions, terminal: Terminal)
     throw new UsageError(`missing ${missing.join(', ')}; set these variables, or run vault login`)
   return {
     ...{ project, privateKey: await readKey(key, terminal) },
-    // A pipe is read once.
+    // A pipe can only be read once.
     ...('file' in key && (await isRegularFile(key.file)) && { reloadPrivateKey: () => readKeyFile(key.file) }),
     ...(await transportSettings(url, options, terminal)),
   }
 }
 
-/** The private key in a variable, or the file that it is in. */
+/** The private key itself, or the file that contains it. */
 type KeySource = { readonly text: string } | { readonly file: string }
 
 function keySource(options: GlobalOptions, env: Terminal['env'], profile: Profile | undefined): KeySource | undefined {
@@ -141,7 +141,7 @@ function keySource(options: GlobalOptions, env: Terminal['env'], profile: Profil
   return file === undefined ? undefined : { file }
 }
 
-/** The private key, with a warning for a file that others can read. */
+/** Reads the private key. Warns about a file that other users can read. */
 export async function readKey(key: KeySource, terminal: Terminal): Promise<string> {
   if ('text' in key) {
     requireKey(key.text, 'VAULT_PRIVATE_KEY')
@@ -151,7 +151,7 @@ export async function readKey(key: KeySource, terminal: Terminal): Promise<strin
   return readKeyFile(key.file)
 }
 
-/** The private key that the options name, without the rest of what reaches a vault. */
+/** Reads the configured private key. No URL or project is required. */
 export async function configuredKey(options: GlobalOptions, terminal: Terminal): Promise<string> {
   const key = keySource(options, terminal.env, await chosenProfile(options, terminal.env))
   if (key === undefined)
@@ -159,7 +159,7 @@ export async function configuredKey(options: GlobalOptions, terminal: Terminal):
   return readKey(key, terminal)
 }
 
-/** @throws CommandError, VaultError `invalid_configuration`, both with the name of the file */
+/** @throws CommandError or VaultError `invalid_configuration`, both with the name of the file */
 export async function readKeyFile(file: string): Promise<string> {
   let text: string
   try {
@@ -179,7 +179,7 @@ export function requireKey(text: string, source: string): void {
       return
     }
   } catch {
-    // Its message may repeat a part of the key.
+    // The message may contain a part of the key.
   }
   const forms = 'a JWK with d, 64 hex digits or a PKCS#8 PEM'
   throw new VaultError('invalid_configuration', `${source} does not contain an Ed25519 private key: ${forms}`)
@@ -195,7 +195,7 @@ async function warnOfReaders(file: string, terminal: Terminal): Promise<void> {
     tell(terminal, `warning: other users of this machine can read the private key; run: chmod 600 ${file}`)
 }
 
-/** How requests are sent, with a warning for a URL that shows secrets to the network. */
+/** The options for requests. Warns about a URL without TLS. */
 export async function transportSettings(
   url: string,
   { timeout }: GlobalOptions,
@@ -225,7 +225,7 @@ function isLoopback(hostname: string): boolean {
   )
 }
 
-/** The environment: of the option, the variable or the profile, or `production`. */
+/** The environment from the option, the variable or the profile; `production` by default. */
 export async function environmentOf(options: GlobalOptions & { env?: string }, { env }: Terminal): Promise<string> {
   if (options.env !== undefined) return options.env
   const profile = await chosenProfile(options, env)
@@ -234,7 +234,7 @@ export async function environmentOf(options: GlobalOptions & { env?: string }, {
   return name
 }
 
-/** A vault answers the same for an environment without secrets and for one that does not exist. */
+/** The vault does not distinguish an environment without secrets from one that does not exist. */
 export function noSecretsText(env: string): string {
   return `the environment ${printable(env)} has no secrets; check its name`
 }
@@ -243,7 +243,7 @@ export function noSecretText(key: string, env: string): string {
   return `there is no secret ${printable(key)} in the environment ${printable(env)}`
 }
 
-/** Where the vault is, for administrators, who have no project. */
+/** The URL of the vault for administrators, who need no project. */
 export async function adminUrl(options: GlobalOptions, { env }: Terminal): Promise<string> {
   const url = options.url ?? otherwise(options, notEmpty(env, 'VAULT_URL'), (await chosenProfile(options, env))?.url)
   if (url === undefined) throw new UsageError('missing VAULT_URL; set this variable, or use --url')

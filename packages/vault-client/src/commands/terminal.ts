@@ -1,26 +1,26 @@
-/** A stream that is written to; `done` is called when the text was taken, or with why it was not. */
+/** A writable stream. `done` is called when the text was written, or with an error. */
 type Output = {
   write(text: string | Uint8Array, done?: (error?: Error | null) => void): unknown
   readonly isTTY?: boolean
 }
 
-/** What a command uses of the process it runs in. Tests inject their own. */
+/** The parts of the process that commands use. Tests inject their own. */
 export type Terminal = {
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string | undefined>>
   readonly stdin: AsyncIterable<Uint8Array | string> & { readonly isTTY?: boolean }
   readonly stdout: Output
   readonly stderr: Output
-  /** Asks a person on the terminal; a hidden answer is not shown while it is typed. */
+  /** Asks on the terminal. A hidden answer is not echoed. */
   ask(question: string, options?: { hidden?: boolean }): Promise<string>
 }
 
-/** Wrong usage. The exit status is 2, and the message says where help is. */
+/** Incorrect usage. The exit status is 2, and a hint at the help follows the message. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** What a command cannot do. The exit status is 1 unless told. */
+/** A failed command. The default exit status is 1. */
 export class CommandError extends Error {
   override readonly name = 'CommandError'
   readonly status: number
@@ -31,10 +31,10 @@ export class CommandError extends Error {
   }
 }
 
-/** More than the secrets of an environment are, in bytes; what is longer is not read to its end. */
+/** Maximum input in bytes, which is more than an environment can store. */
 const MAX_INPUT = 16 * 1024 * 1024
 
-/** All that a source has, as text. Bytes that are not UTF-8 are refused, not stored as something else. */
+/** Reads all text of a source. Refuses bytes that are not UTF-8 instead of replacing them. */
 export async function readText(chunks: AsyncIterable<Uint8Array | string>, source: string): Promise<string> {
   const read: Buffer[] = []
   let length = 0
@@ -65,9 +65,9 @@ function decodeUtf8(bytes: Uint8Array, source: string): string {
 }
 
 /**
- * Asks before something that cannot be undone, unless `--yes` was given. As with `gh`, a script has to give it.
+ * Asks for confirmation unless `--yes` is set. Without a terminal, `--yes` is required, as with `gh`.
  *
- * @throws CommandError when the answer is not yes, UsageError without a terminal
+ * @throws CommandError if the answer is not yes, UsageError without a terminal
  */
 export async function confirm(terminal: Terminal, question: string, { yes }: { yes?: boolean }): Promise<void> {
   if (yes === true) return
@@ -79,28 +79,28 @@ export async function confirm(terminal: Terminal, question: string, { yes }: { y
 type Colour = 'green' | 'red' | 'yellow' | 'dim'
 const CODES: Readonly<Record<Colour, number>> = { green: 32, red: 31, yellow: 33, dim: 2 }
 
-/** Colours for a stream that is a terminal; plain elsewhere, and where NO_COLOR is set (no-color.org). */
+/** Colours text for terminals, unless NO_COLOR is set (no-color.org). */
 export function painter(stream: Terminal['stdout'], env: Terminal['env']): (colour: Colour, text: string) => string {
   const isColoured = stream.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb'
   return (colour, text) => (isColoured ? `\u001b[${String(CODES[colour])}m${text}\u001b[0m` : text)
 }
 
-/** What a terminal obeys, reorders by or does not show: control, bidi and ignorable characters, and spaces other than U+0020. */
+/** Control, bidi and ignorable characters, and spaces other than U+0020: terminals obey, reorder or hide them. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}/gu
 
-/** Text of others on one line of a terminal: what it would obey or not show is escaped as in a string of JSON. */
+/** Makes untrusted text safe for one line of a terminal. Invisible characters are escaped as in JSON. */
 export function printable(text: string): string {
   return text.replace(INVISIBLE, escaped)
 }
 
-/** The same for text whose line breaks and tabs are meant: a message of several lines, or JSON, which means the same escaped. */
+/** The same for text with several lines, or JSON: line breaks and tabs are kept. */
 export function printableLines(text: string): string {
   return text.replace(INVISIBLE, (found) => (found === '\n' || found === '\t' ? found : escaped(found)))
 }
 
 function escaped(character: string): string {
   const short = { '\n': String.raw`\n`, '\r': String.raw`\r`, '\t': String.raw`\t` }[character]
-  // By UTF-16 unit, not by character.
+  // JSON escapes UTF-16 units, not characters.
   return short ?? character.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
@@ -108,12 +108,12 @@ export function jsonLine(value: unknown): string {
   return `${printable(JSON.stringify(value))}\n`
 }
 
-/** Writes a result: byte for byte to a file or a pipe, and without what a terminal would obey to a terminal. */
+/** Writes a result: byte for byte to a file or pipe, with escaped control characters to a terminal. */
 export function writeResult({ stdout }: Terminal, text: string): void {
   stdout.write(stdout.isTTY === true ? printableLines(text) : text)
 }
 
-/** Rows under a head, columns aligned; one line a row. */
+/** Formats a table with aligned columns. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const cells = [head, ...rows].map((row) => row.map(printable))
   const widths = head.map((_, i) => Math.max(...cells.map((row) => row[i]?.length ?? 0)))

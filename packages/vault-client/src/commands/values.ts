@@ -3,7 +3,7 @@ import { InvalidArgumentError } from 'commander'
 
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
 
-/** Seconds of `90s`, `5m`, `24h` or `7d`. */
+/** Parses a duration such as `90s`, `5m`, `24h` or `7d`. Returns seconds. */
 export function readDuration(text: string): number {
   const [, count, unit = 's'] = /^(\d{1,6})([smhd])?$/.exec(text) ?? []
   const seconds = Number(count) * (UNITS[unit] ?? Number.NaN)
@@ -11,7 +11,6 @@ export function readDuration(text: string): number {
   return seconds
 }
 
-/** Seconds in words. */
 export function durationText(seconds: number): string {
   if (seconds < 120) return `${String(Math.max(0, Math.round(seconds)))} s`
   if (seconds < 7200) return `${String(Math.round(seconds / 60))} min`
@@ -29,7 +28,7 @@ export function readCount(text: string): number {
   return Number(text)
 }
 
-/** The name of an object of Kubernetes: a DNS subdomain (RFC 1123). */
+/** Parses the name of a Kubernetes object, which is a DNS subdomain (RFC 1123). */
 export function readObjectName(text: string): string {
   const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?'
   if (text.length > 253 || !new RegExp(`^${label}(\\.${label})*$`).test(text))
@@ -37,14 +36,14 @@ export function readObjectName(text: string): string {
   return text
 }
 
-/** Seconds that keys overlap. */
+/** Parses the overlap of two keys in seconds. */
 export function readOverlap(text: string): number {
   if (!/^\d{1,3}$/.test(text) || Number(text) > 600)
     throw new InvalidArgumentError('Use a number of seconds from 0 to 600.')
   return Number(text)
 }
 
-/** @throws InvalidArgumentError if an option comes twice: whoever gives it twice means one of the two */
+/** @throws InvalidArgumentError if an option is used twice, because only one of the values can be intended */
 function once<T>(read: (text: string) => T): (text: string, previous: T | undefined) => T {
   return (text, previous) => {
     if (previous !== undefined) throw new InvalidArgumentError('Use this flag only once.')
@@ -65,19 +64,19 @@ export const readEnvironment = once((text) => {
   return text
 })
 
-/** Text that is not empty, once. */
+/** Parses non-empty text of an option that may appear once. */
 export const readText = once((text) => {
   if (text === '') throw new InvalidArgumentError('It must not be empty.')
   return text
 })
 
-/** Collects an option that may come several times. */
+/** Collects the values of an option that may appear several times. */
 export function collect(value: string, previous: readonly string[] = []): readonly string[] {
   if (value === '') throw new InvalidArgumentError('It must not be empty.')
   return [...previous, value]
 }
 
-/** A time as ISO 8601: a date, or a duration before now. */
+/** Parses a date, or a duration before now. Returns ISO 8601. */
 export function readSince(text: string): string {
   const time = /^\d{1,6}[smhd]?$/.test(text) ? Date.now() - readDuration(text) * 1000 : Date.parse(text)
   if (Number.isNaN(time))

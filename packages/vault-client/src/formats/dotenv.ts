@@ -2,28 +2,28 @@ import { parse } from 'dotenv'
 import { unfit, variable, withoutNull } from './variable.ts'
 
 /**
- * One line of a file as the dotenv package, Node's `--env-file`, python-dotenv and shells read it.
+ * Formats one line so that the dotenv package, Node's `--env-file`, python-dotenv and shells read the same value.
  *
- * Between single quotes all take nearly every character literally, line breaks too. python-dotenv undoes `\\` and `\'` there, and
- * replaces `${NAME}` everywhere. Between double quotes they differ more, so a value with a single quote is written there only
- * where nothing is to be undone.
+ * Between single quotes, all of them take nearly every character literally, including line breaks. python-dotenv unescapes
+ * `\\` and `\'` there, and replaces `${NAME}` everywhere. Double quotes differ more, so they are only used for values
+ * with a single quote and without characters to escape.
  *
- * @throws Unfit where no spelling means the same to all of them
+ * @throws Unfit if no spelling means the same to all of them
  */
 export function dotenvLine(key: string, value: string): string {
   const name = variable(key)
   withoutNull(key, value)
-  if (value.includes('\r')) throw unfit(key, 'has a carriage return')
-  if (value.includes('${')) throw unfit(key, 'has ${, which some readers replace')
+  if (value.includes('\r')) throw unfit(key, 'contains a carriage return')
+  if (value.includes('${')) throw unfit(key, 'contains ${, which some readers replace')
   if (!value.includes("'") && !/\\(\\|$)/.test(value)) return `${name}='${value}'\n`
   if (!/[\\"$`]/.test(value)) return `${name}="${value}"\n`
-  throw unfit(key, 'has a quote or a backslash that readers of this format undo differently')
+  throw unfit(key, 'contains a quote or a backslash that readers of this format unescape differently')
 }
 
-/** Each line in question is held against the whole file; so many characters are read for that, within a second. */
+/** For each suspicious line the whole file is parsed again. Parsing this many characters takes less than a second. */
 const MAX_READ = 20_000_000
 
-/** The lines of a .env file, from 1, that the reader takes for nothing: no variable, no part of a value and no comment. */
+/** The numbers of the lines that the parser ignores, from 1: not a variable, part of a value or a comment. */
 export function ignoredLines(text: string): readonly number[] {
   const lines = text.split(/\r?\n/)
   const all = JSON.stringify(parse(text))
@@ -34,15 +34,15 @@ export function ignoredLines(text: string): readonly number[] {
     .map((i) => i + 1)
 }
 
-/** The beginning of a line whose unquoted value ends at a `#`, up to this; no white space is before it. */
+/** Matches a line up to a `#` that ends its unquoted value, without white space before it. */
 const CUT =
   /^([^\S\r\n]*(?:export[^\S\r\n]+)?[\w.-]+(?:[^\S\r\n]*=[^\S\r\n]*|:[^\S\r\n]+)(?!['"`\s])[^#\r\n]*)(?<!\s)#/gm
-/** What stands for such a `#` to see whether the value goes on with it. */
+/** Replaces such a `#`, to find out whether the value would continue with it. */
 const MARK = '\u0001'
 
 /**
- * The keys whose unquoted values end at a `#` without white space before it. For the dotenv package each `#` outside of quotes begins a
- * comment; a shell, and whoever wrote `PASSWORD=a#b`, takes this one for a part of the value.
+ * The keys whose unquoted values end at a `#` without white space before it. For the dotenv package each `#` outside
+ * quotes begins a comment. For a shell, and for the author of `PASSWORD=a#b`, this one is part of the value.
  */
 export function keysCutAtHash(text: string): readonly string[] {
   const uncut = parse(text.replace(CUT, `$1${MARK}`))
@@ -51,11 +51,11 @@ export function keysCutAtHash(text: string): readonly string[] {
   )
 }
 
-/** One assignment as the dotenv package finds it, with the lines of a quoted value. */
+/** Matches assignments as the dotenv package does, including quoted values of several lines. */
 const ASSIGNMENT =
   /^\s*(?:export\s+)?([\w.-]+)(?:\s*=\s*?|:\s+?)(\s*'(?:\\'|[^'])*'|\s*"(?:\\"|[^"])*"|\s*`(?:\\`|[^`])*`|[^#\r\n]+)?\s*(?:#.*)?$/gm
 
-/** The keys that come more than once; the dotenv package takes the last. */
+/** The keys that appear more than once. The dotenv package uses the last value. */
 export function repeatedKeys(text: string): readonly string[] {
   const [seen, repeated] = [new Set<string>(), new Set<string>()]
   for (const [, key = ''] of text.replace(/\r\n?/g, '\n').matchAll(ASSIGNMENT)) {

@@ -4,7 +4,6 @@ import { type Format, Unfit, unfit, variable, withoutNull } from './variable.ts'
 
 export { FORMATS, type Format } from './variable.ts'
 
-/** What makes a format's text of a key and its value, between the head and nothing. */
 type Writer = { head?: (name: string) => string; line: (key: string, value: string) => string }
 
 const WRITERS: Readonly<Record<Exclude<Format, 'json'>, Writer>> = {
@@ -17,7 +16,7 @@ const WRITERS: Readonly<Record<Exclude<Format, 'json'>, Writer>> = {
   fish: {
     line: (key, value) => `set -gx ${variable(key)} '${withoutNull(key, value).replace(/[\\']/g, String.raw`\$&`)}'\n`,
   },
-  // A JSON string is a double-quoted scalar of YAML 1.2 (section 7.3.1), but for what YAML does not print.
+  // A JSON string is a double-quoted scalar of YAML 1.2 (section 7.3.1), except for characters that YAML cannot print.
   yaml: { line: (key, value) => `${yamlString(key)}: ${yamlString(value)}\n` },
   'github-actions': { line: githubLine },
   k8s: {
@@ -27,22 +26,22 @@ const WRITERS: Readonly<Record<Exclude<Format, 'json'>, Writer>> = {
 }
 
 /**
- * Prints secrets, keys in order. What a format cannot hold is refused by name, never changed.
+ * Formats secrets, sorted by key. Values that a format cannot represent are refused, never changed.
  *
  * - `json`: one object, two-space indent.
  * - `dotenv`: `KEY='value'` lines as dotenv, Node's `--env-file` and python-dotenv read them.
- * - `docker`: `KEY=value` lines for `docker run --env-file`, which knows no quotes; no line breaks.
- * - `shell`: `export KEY='value'` lines, safe to `eval` in a POSIX shell whatever a value holds.
+ * - `docker`: `KEY=value` lines for `docker run --env-file`, without quotes and line breaks.
+ * - `shell`: `export KEY='value'` lines, safe to `eval` in a POSIX shell for any value.
  * - `fish`: `set -gx KEY 'value'` lines to `source`.
  * - `yaml`: a map of double-quoted strings.
  * - `github-actions`: lines to append to the file that `$GITHUB_ENV` names.
  * - `k8s`: a Secret manifest, values in base64, named `name`.
  *
- * @throws CommandError naming the keys that the format cannot hold, ten at most
+ * @throws CommandError that names the keys that the format cannot represent, at most ten
  */
 export function formatSecrets(secrets: Readonly<Record<string, string>>, format: Format, name = 'secrets'): string {
   const entries = Object.entries(secrets).toSorted(([a], [b]) => (a < b ? -1 : 1))
-  // Without a prototype, `__proto__` is a key like any other.
+  // The object has no prototype because a key can be `__proto__`.
   if (format === 'json')
     return `${JSON.stringify(Object.assign(Object.create(null), Object.fromEntries(entries)), null, 2)}\n`
   const { head, line } = WRITERS[format]
@@ -61,7 +60,7 @@ export function formatSecrets(secrets: Readonly<Record<string, string>>, format:
   return `${head?.(name) ?? ''}${lines.join('')}`
 }
 
-/** How many secrets that do not fit are named. */
+/** Maximum number of keys in a message. */
 const MAX_NAMED = 10
 
 function refusal(reasons: readonly string[], format: Format): CommandError {
@@ -72,13 +71,13 @@ function refusal(reasons: readonly string[], format: Format): CommandError {
   )
 }
 
-/** What Docker reads as one line at most, in bytes. */
+/** Maximum length of a line for Docker, in bytes. */
 const DOCKER_LINE = 64 * 1024 - 1
 
-/** Docker takes what follows the first `=` as it is, up to the line break, of which it drops a carriage return. */
+/** Docker uses everything after the first `=` literally, except a carriage return at the end of the line. */
 function dockerLine(key: string, value: string): string {
-  if (/[\n\r]/.test(value)) throw unfit(key, 'has a line break')
-  if (Buffer.byteLength(`${key}=${value}`) > DOCKER_LINE) throw unfit(key, 'is longer than a line may be')
+  if (/[\n\r]/.test(value)) throw unfit(key, 'contains a line break')
+  if (Buffer.byteLength(`${key}=${value}`) > DOCKER_LINE) throw unfit(key, 'is longer than Docker allows for a line')
   return `${variable(key)}=${withoutNull(key, value)}\n`
 }
 
@@ -89,9 +88,9 @@ function yamlString(text: string): string {
   )
 }
 
-/** A value between two lines of a word that it does not hold (GitHub: workflow commands, multiline strings). */
+/** A value between two delimiters that it does not contain (GitHub: workflow commands, multiline strings). */
 function githubLine(key: string, value: string): string {
-  if (value.includes('\r')) throw unfit(key, 'has a carriage return')
+  if (value.includes('\r')) throw unfit(key, 'contains a carriage return')
   let word = 'EOF'
   while (value.includes(word)) word += '_'
   return `${variable(key)}<<${word}\n${withoutNull(key, value)}\n${word}\n`
@@ -100,7 +99,7 @@ function githubLine(key: string, value: string): string {
 /** Keys of a Secret are letters, digits, `-`, `_` and `.` (Kubernetes API, Secret v1), and at most 253 of them. */
 function k8sLine(key: string, value: string): string {
   if (!/^[-._A-Za-z0-9]{1,253}$/.test(key) || key === '.' || key.startsWith('..'))
-    throw unfit(key, 'is not the key of a Secret')
-  // Without quotes, an empty value is null, and base64 such as 1234 or null is no string either.
+    throw unfit(key, 'is not a valid key for a Kubernetes Secret')
+  // Without quotes, an empty value, or base64 such as 1234 or null, would not be a string.
   return `  ${yamlString(key)}: ${yamlString(Buffer.from(value).toString('base64'))}\n`
 }

@@ -1,25 +1,24 @@
 import { printable } from '../commands/terminal.ts'
 
-/** The ways secrets are printed. */
 export const FORMATS = ['json', 'dotenv', 'docker', 'shell', 'fish', 'yaml', 'github-actions', 'k8s'] as const
 export type Format = (typeof FORMATS)[number]
 
-/** Names that a shell accepts as a variable; others could smuggle in a command. */
+/** Names that shells accept for variables. Other names could inject a command. */
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/
 
-/** @throws Unfit when a reader of the format would not take the key for a variable */
+/** @throws Unfit if the key is not a variable name in the format */
 export function variable(key: string): string {
   if (!VARIABLE.test(key)) throw unfit(key, 'is not a valid variable name')
   return key
 }
 
-/** @throws Unfit: no environment holds a null byte */
+/** @throws Unfit if the value contains a null byte, which environment variables cannot contain */
 export function withoutNull(key: string, value: string): string {
   if (value.includes('\0')) throw unfit(key, 'contains a null byte')
   return value
 }
 
-/** A secret that a format cannot hold, and why. */
+/** A secret that a format cannot represent. */
 export class Unfit extends Error {
   override readonly name = 'Unfit'
 }

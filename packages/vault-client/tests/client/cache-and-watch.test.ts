@@ -7,9 +7,9 @@ import { type Changes, createVaultClient } from '../../src/index.ts'
 import { startFakeVault } from '../fake-vault.ts'
 
 const { privateJwk, publicKeyHex } = generateKeyPair()
-const away = new VaultError('connection_refused', 'refused')
+const unavailable = new VaultError('connection_refused', 'refused')
 
-/** A cache with a clock of the test's own, and a vault that counts. */
+/** A cache with a simulated clock, and a vault that counts reads. */
 function world(options: { freshMs: number; staleMs?: number; staleIfErrorMs?: number }) {
   const state = { now: 0, reads: 0, failure: undefined as Error | undefined }
   const cache = createSecretCache(options, () => state.now)
@@ -20,7 +20,7 @@ function world(options: { freshMs: number; staleMs?: number; staleIfErrorMs?: nu
   return { state, cache, get: () => cache.get('production', read) }
 }
 
-test('what is fresh is answered from memory, and read once for all who ask at the same moment', async () => {
+test('fresh secrets are returned from memory, and concurrent callers share one read', async () => {
   const { state, get } = world({ freshMs: 1000 })
   expect(await Promise.all([get(), get(), get()])).toEqual([{ READ: '1' }, { READ: '1' }, { READ: '1' }])
   state.now = 1000
@@ -29,7 +29,7 @@ test('what is fresh is answered from memory, and read once for all who ask at th
   expect(await get()).toEqual({ READ: '2' })
 })
 
-test('what is stale is answered at once and read again in the background', async () => {
+test('stale secrets are returned immediately and refreshed in the background', async () => {
   const { state, get } = world({ freshMs: 1000, staleMs: 5000 })
   await get()
   state.now = 2000
@@ -41,17 +41,17 @@ test('what is stale is answered at once and read again in the background', async
   expect(await get()).toEqual({ READ: '3' })
 })
 
-test('where the vault cannot be asked the last secrets are answered, for as long as allowed', async () => {
+test('while the vault is unavailable, the last secrets are returned up to the maximum age', async () => {
   const { state, get } = world({ freshMs: 0, staleIfErrorMs: 60_000 })
   await get()
-  state.failure = away
+  state.failure = unavailable
   state.now = 60_000
   expect(await get()).toEqual({ READ: '1' })
   state.now = 60_001
-  await expect(get()).rejects.toBe(away)
+  await expect(get()).rejects.toBe(unavailable)
 })
 
-test('a vault that refuses is obeyed whatever is in memory', async () => {
+test('a refusal is thrown even if there are secrets in memory', async () => {
   const { state, get } = world({ freshMs: 0, staleIfErrorMs: 60_000 })
   await get()
   state.failure = new VaultError('invalid_signature', 'revoked', { status: 401 })
@@ -59,7 +59,7 @@ test('a vault that refuses is obeyed whatever is in memory', async () => {
   await expect(get()).rejects.toBe(state.failure)
 })
 
-test('what is cleared while it is read is not kept', async () => {
+test('a read that was under way during clear is not cached', async () => {
   const { state, cache, get } = world({ freshMs: 1000 })
   const first = get()
   cache.clear('production')
@@ -68,7 +68,7 @@ test('what is cleared while it is read is not kept', async () => {
   expect(state.reads).toBe(2)
 })
 
-test('a client with a cache asks once, and again after its own put', async () => {
+test('a client with a cache sends one request, and another after its own put', async () => {
   await using vault = await startFakeVault(publicKeyHex)
   const options = { url: vault.url, project: 'shop', privateKey: privateJwk, cache: { freshMs: 60_000 } }
   const client = createVaultClient(options)
@@ -82,7 +82,7 @@ test('a client with a cache asks once, and again after its own put', async () =>
   expect(await client.get('B')).toBeUndefined()
 })
 
-test('watch tells what changed, goes on after errors, and stops', async () => {
+test('watch reports changes, continues after errors, and stops', async () => {
   await using vault = await startFakeVault(publicKeyHex)
   const client = createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk, retries: 0 })
   vault.secrets.set('KEPT', '1').set('CHANGED', '1').set('REMOVED', '1')
@@ -123,7 +123,7 @@ test('watch tells what changed, goes on after errors, and stops', async () => {
   expect(vault.seen).toHaveLength(count)
 })
 
-test('watch ends with the signal it was given', async () => {
+test('watch ends when its signal is aborted', async () => {
   await using vault = await startFakeVault(publicKeyHex)
   const ending = new AbortController()
   const watch = createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk }).watch('production', {
@@ -135,7 +135,7 @@ test('watch ends with the signal it was given', async () => {
   await watch.stop()
 })
 
-test('watch reads the key again, and asks a vault that refuses it ever less often', async () => {
+test('watch reloads the key, and backs off while the vault refuses it', async () => {
   const next = generateKeyPair()
   await using vault = await startFakeVault(next.publicKeyHex)
   const waits: number[] = []
@@ -162,7 +162,7 @@ test('watch reads the key again, and asks a vault that refuses it ever less ofte
     })
   })
   await read
-  // Seven refusals of the old key: doubled each time, the waits are 10 to 640 ms, a tenth more or less.
+  // After seven refusals of the old key, the doubled waits are 10 to 640 ms, plus or minus a tenth.
   expect((waits[7] ?? 0) - (waits[0] ?? 0)).toBeGreaterThanOrEqual(1_270 * 0.9 - 50)
   expect(errors).toEqual([expect.objectContaining({ code: 'invalid_signature' })])
   expect(client.publicKey).toBe(next.publicKeyHex)

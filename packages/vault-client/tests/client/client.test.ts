@@ -9,7 +9,7 @@ import { startFakeVault } from '../fake-vault.ts'
 
 const { privateJwk, publicKeyHex } = generateKeyPair()
 
-test('puts, reads and removes secrets with signatures the vault accepts', async () => {
+test('stores, reads and deletes secrets with signatures that the vault accepts', async () => {
   await using vault = await startFakeVault(publicKeyHex)
   const client = createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk })
   await client.put('DATABASE_URL', 'postgres://somewhere', 'staging')
@@ -24,7 +24,7 @@ test('puts, reads and removes secrets with signatures the vault accepts', async 
   ])
 })
 
-test('a PUT covers the digest of its body, a GET has no body to cover', async () => {
+test('the signature of a PUT covers the digest of its body', async () => {
   await using vault = await startFakeVault(publicKeyHex)
   const client = createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk })
   await client.put('A', '1', 'production')
@@ -32,14 +32,14 @@ test('a PUT covers the digest of its body, a GET has no body to cover', async ()
   expect(vault.seen.map((request) => request.covered)).toEqual([true, false])
 })
 
-test('the environment is production unless told', async () => {
+test('the default environment is production', async () => {
   await using vault = await startFakeVault(publicKeyHex)
   await createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk }).getAll()
   expect(vault.seen[0]?.target).toBe('/v1/secrets?env=production')
 })
 
 test.each(['identity', 'gzip', 'br'] as const)(
-  'no more of a response is read than allowed, compressed by %s or not',
+  'no response over the limit is read to its end, content-encoding %s',
   async (coding) => {
     let sent = 0
     const server = createServer((_request, response) => {
@@ -64,9 +64,9 @@ test.each(['identity', 'gzip', 'br'] as const)(
       const options = { url, project: 'shop', privateKey: privateJwk, retries: 0 }
       await expect(createVaultClient(options).getAll()).rejects.toMatchObject({
         code: 'invalid_answer',
-        message: expect.stringContaining('longer than 16777216 bytes'),
+        message: expect.stringContaining('16777216 bytes'),
       })
-      // The rest of the four GiB is never made.
+      // The rest of the 4 GiB is never generated.
       expect(sent).toBeLessThan(4096)
     } finally {
       server.closeAllConnections()
@@ -75,14 +75,14 @@ test.each(['identity', 'gzip', 'br'] as const)(
   },
 )
 
-test('a secret named __proto__ is a secret like any other', async () => {
+test('a secret can be named __proto__', async () => {
   await using vault = await startFakeVault(publicKeyHex)
   vault.answerWith(200, '{"__proto__":"kept"}')
   const secrets = await createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk }).getAll()
   expect(Object.entries(secrets)).toEqual([['__proto__', 'kept']])
 })
 
-test('a refusal carries the code and status of the vault', async () => {
+test('an error has the code and status from the vault', async () => {
   await using vault = await startFakeVault(generateKeyPair().publicKeyHex)
   const failure = createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk }).getAll()
   await expect(failure).rejects.toMatchObject({ name: 'VaultError', code: 'invalid_signature', status: 401 })
@@ -100,32 +100,34 @@ test.each([
   await expect(failure).rejects.toMatchObject({ name: 'VaultError', code })
 })
 
-test('a vault that does not run refuses connections', async () => {
+test('reports a vault that is not running as connection_refused', async () => {
   const vault = await startFakeVault(publicKeyHex)
   const client = createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk, retries: 0 })
   await vault[Symbol.asyncDispose]()
   await expect(client.getAll()).rejects.toMatchObject({ code: 'connection_refused', status: undefined })
 })
 
-test('a key or URL that cannot be used is refused at once, without repeating it', () => {
+test('refuses an invalid key or URL immediately, without repeating it', () => {
   const canary = 'canary-of-a-private-key'
   expect(() => createVaultClient({ url: 'http://localhost', project: 'shop', privateKey: canary })).toThrow(VaultError)
   expect(() => createVaultClient({ url: 'http://localhost', project: 'shop', privateKey: canary })).not.toThrow(canary)
-  expect(() => createVaultClient({ url: 'nowhere', project: 'shop', privateKey: privateJwk })).toThrow('begin with')
+  expect(() => createVaultClient({ url: 'nowhere', project: 'shop', privateKey: privateJwk })).toThrow(VaultError)
 })
 
 test.each([
-  ['127.0.0.1:4200', 'must begin with http:// or https://'],
-  ['localhost:4200', 'must begin with http:// or https://'],
-  ['vault.example.org', 'must begin with http:// or https://'],
-  ['http://[', 'is not a valid URL'],
-])('of the URL %s an error says that it %s', (url, message) => {
+  ['127.0.0.1:4200', 'http:// or https://'],
+  ['localhost:4200', 'http:// or https://'],
+  ['vault.example.org', 'http:// or https://'],
+  ['http://[', 'not valid'],
+])('refuses the URL %s', (url, reason) => {
   const create = (): unknown => createVaultClient({ url, project: 'shop', privateKey: privateJwk })
-  expect(create).toThrow(`the URL of the vault ${message}`)
+  expect(create).toThrow(
+    expect.objectContaining({ code: 'invalid_configuration', message: expect.stringContaining(reason) }),
+  )
 })
 
 test.each(['<html>Not found</html>', '{"message":"Not found"}', '{"error":"NOT_FOUND"}', '[]', 'null'])(
-  'an address that answers 404 with %s is no vault',
+  'recognizes another kind of server by a 404 with %s',
   async (body) => {
     await using vault = await startFakeVault(publicKeyHex)
     vault.answerWith(404, body)
@@ -138,39 +140,31 @@ test.each(['<html>Not found</html>', '{"message":"Not found"}', '{"error":"NOT_F
   },
 )
 
-test('a code of a newer vault is no answer of another server', async () => {
+test('passes on an error code of a newer vault', async () => {
   await using vault = await startFakeVault(publicKeyHex)
   vault.answerWith(404, '{"error":"unknown_branch","message":"There is no such branch."}')
   const client = createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk })
   await expect(client.getAll()).rejects.toMatchObject({
     code: 'unknown_branch',
-    message: 'the vault returned 404 unknown_branch: There is no such branch.',
+    message: expect.stringContaining('There is no such branch.'),
   })
 })
 
-test('a message of the vault that tells more than its code stands in the error', async () => {
+test('an error contains a message of the vault that is more specific than its code', async () => {
   await using vault = await startFakeVault(publicKeyHex)
   vault.answerWith(413, '{"error":"payload_too_large","message":"The project would have more than 100 environments."}')
   const client = createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk })
-  await expect(client.put('A', '1')).rejects.toThrow(
-    'the vault does not store this: The project would have more than 100 environments.',
-  )
+  await expect(client.put('A', '1')).rejects.toThrow('The project would have more than 100 environments.')
 })
 
-test('too many requests are told with the seconds to wait', async () => {
+test('the error for too many requests contains the time to wait', async () => {
   await using vault = await startFakeVault(publicKeyHex)
   vault.answerNext({ status: 429, body: '{"error":"rate_limited"}', headers: { 'retry-after': '37' } })
   const client = createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk })
-  await expect(client.getAll()).rejects.toThrow(/; try again in 37 s$/)
+  await expect(client.getAll()).rejects.toThrow('37 s')
 })
 
-test('a key that is not accepted may have been replaced or revoked', async () => {
-  await using vault = await startFakeVault(generateKeyPair().publicKeyHex)
-  const client = createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk })
-  await expect(client.getAll()).rejects.toThrow(/, or it was replaced or revoked$/)
-})
-
-test('a vault that accepts and never answers is a timeout', async () => {
+test('reports a vault that never responds as timeout', async () => {
   const silent = createServer(() => undefined)
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
   const { port } = silent.address() as AddressInfo
@@ -189,42 +183,36 @@ test('a vault that accepts and never answers is a timeout', async () => {
 test.each([
   ['http://user:canary@127.0.0.1:1', 'shop'],
   ['http://127.0.0.1:1', 'no project'],
-])('a request to %s as %j cannot be signed, which is a fault of the configuration', async (url, project) => {
+])('reports a request to %s as %j, which cannot be signed, as invalid_configuration', async (url, project) => {
   const client = createVaultClient({ url, project, privateKey: generateKeyPair().privateJwk })
   const error: unknown = await client.getAll().catch((reason: unknown) => reason)
   expect(error).toBeInstanceOf(VaultError)
   expect(error).toMatchObject({ code: 'invalid_configuration', message: expect.not.stringContaining('canary') })
 })
 
-test.each(['privateKey', 'project', 'url'])(
-  'an option that is not set, such as %s, is a fault of the configuration',
-  async (name) => {
-    // As a program in JavaScript passes a variable that is not set.
-    const options = {
-      url: 'http://127.0.0.1:1',
-      project: 'shop',
-      privateKey: privateJwk,
-      retries: 0,
-      [name]: undefined,
-    }
-    const read = async (): Promise<unknown> => createVaultClient(options).getAll()
-    await expect(read()).rejects.toMatchObject({ name: 'VaultError', code: 'invalid_configuration' })
-  },
-)
+test.each(['privateKey', 'project', 'url'])('reports a missing %s as invalid_configuration', async (name) => {
+  // Programs in JavaScript can pass undefined.
+  const options = {
+    url: 'http://127.0.0.1:1',
+    project: 'shop',
+    privateKey: privateJwk,
+    retries: 0,
+    [name]: undefined,
+  }
+  const read = async (): Promise<unknown> => createVaultClient(options).getAll()
+  await expect(read()).rejects.toMatchObject({ name: 'VaultError', code: 'invalid_configuration' })
+})
 
-test.each([301, 302, 307, 308])(
-  'a vault that redirects (%d) is not followed, and the error says so',
-  async (status) => {
-    await using vault = await startFakeVault(publicKeyHex)
-    vault.answerNext({ status, headers: { location: 'https://elsewhere.example/v1/secrets' }, body: '' })
-    const client = createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk })
-    await expect(client.getAll()).rejects.toMatchObject({
-      code: 'invalid_answer',
-      message: expect.stringContaining('redirects to another address'),
-    })
-    expect(vault.seen).toHaveLength(0)
-  },
-)
+test.each([301, 302, 307, 308])('does not follow a redirect (%d), and reports it', async (status) => {
+  await using vault = await startFakeVault(publicKeyHex)
+  vault.answerNext({ status, headers: { location: 'https://elsewhere.example/v1/secrets' }, body: '' })
+  const client = createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk })
+  await expect(client.getAll()).rejects.toMatchObject({
+    code: 'invalid_answer',
+    message: expect.stringContaining('redirects'),
+  })
+  expect(vault.seen).toHaveLength(0)
+})
 
 test.each([
   { timeoutMs: 0 },
@@ -233,7 +221,7 @@ test.each([
   { retries: 0.5 },
   { maxWaitMs: Number.NaN },
   { cache: { freshMs: Number.NaN } },
-])('%j cannot be meant', (options) => {
+])('refuses the option %j', (options) => {
   const create = (): unknown =>
     createVaultClient({ url: 'http://127.0.0.1:1', project: 'shop', privateKey: privateJwk, ...options })
   expect(create).toThrow(VaultError)

@@ -32,11 +32,11 @@ test.each([
     'PKCS#8 with the public key',
     `-----BEGIN PRIVATE KEY-----\n${withPublicKey.toString('base64')}\n-----END PRIVATE KEY-----`,
   ],
-])('%s is read, in Node and portably', (_name, text) => {
+])('both entries read %s', (_name, text) => {
   expect(publicKeyOf(text)).toEqual([hex, hex])
 })
 
-test('what openssl writes is read', () => {
+test('reads keys of openssl', () => {
   const made = execFileSync('openssl', ['genpkey', '-algorithm', 'ed25519'], { encoding: 'utf8' })
   const shown = execFileSync('openssl', ['pkey', '-pubout', '-outform', 'DER'], { input: made })
   const expected = shown.subarray(-32).toString('hex')
@@ -51,9 +51,9 @@ test.each([
     'an RSA key',
     generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
   ],
-  ['PKCS#8 with something behind it', pem.replace('\n-----END', 'AAAA\n-----END')],
-  ['base64 that is none', '-----BEGIN PRIVATE KEY-----\n====\n-----END PRIVATE KEY-----'],
-])('%s is refused without a word of it', (_name, text) => {
+  ['PKCS#8 with trailing data', pem.replace('\n-----END', 'AAAA\n-----END')],
+  ['invalid base64', '-----BEGIN PRIVATE KEY-----\n====\n-----END PRIVATE KEY-----'],
+])('refuses %s without repeating it', (_name, text) => {
   expect(() => publicKeyOf(text)).toThrow(
     expect.objectContaining({
       code: 'invalid_configuration',

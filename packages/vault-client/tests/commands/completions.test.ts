@@ -9,7 +9,7 @@ const folder = newFolder()
 writeFileSync(join(folder, 'secrets.env'), '')
 const options = { encoding: 'utf8', cwd: folder, env: { ...process.env, NODE_OPTIONS: '', HOME: folder } } as const
 
-/** A line that is typed, and what a shell makes of it. */
+/** A partial line, and words that a shell must offer. */
 const LINES: readonly (readonly [line: string, words: readonly string[]])[] = [
   ['vault ex', ['export']],
   ['vault pu', ['put', 'public-key']],
@@ -64,7 +64,7 @@ def until(word):
 os.write(fd, f'PS1=; source {file}; bindkey "^X" list-choices; echo re""ady\\n'.encode())
 until(b'ready\\r\\n')
 seen = b''
-# A character behind the word ends the answer, whatever it is.
+# The text after the word marks the end of the answer.
 os.write(fd, line.encode() + b'\\t\\t')
 while select.select([fd], [], [], 1)[0]: seen += os.read(fd, 65536)
 os.write(fd, b'END')
@@ -78,7 +78,7 @@ test.each(LINES)('zsh completes %j', async (line, expected) => {
   for (const word of expected) expect(seen).toContain(word)
 })
 
-test('every command and flag of the help is completed', async () => {
+test('all commands and flags of the help are completed', async () => {
   const script = (await vault(['completions', 'bash'])).out
   const words = async (path: readonly string[]): Promise<void> => {
     const help = (await vault([...path, '--help'])).out

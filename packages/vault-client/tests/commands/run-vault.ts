@@ -9,8 +9,8 @@ export type Answer = { status: number; out: string; err: string; asked: readonly
 /**
  * Runs a command line in this process.
  *
- * @param typed what a person types, one question after the other; left out, there is no terminal
- * @param write takes standard output, in place of the answer
+ * @param typed the answers to prompts; if undefined, there is no terminal
+ * @param write receives standard output instead of the result
  */
 export async function vault(
   args: readonly string[],
@@ -54,7 +54,7 @@ export async function vault(
   return { status, out, err, asked }
 }
 
-/** The variables by which a project of the fake vault is reached. */
+/** Variables for a project of the fake vault. */
 export function projectOf(url: string): Record<string, string> {
   return { VAULT_URL: url, VAULT_PROJECT: 'shop', VAULT_PRIVATE_KEY: keyPair.privateJwk }
 }

@@ -9,7 +9,7 @@ import { keyPair, projectOf, vault } from './run-vault.ts'
 
 const { publicKeyHex } = keyPair
 
-test('the command gets no key, no path of a key and no admin token', async () => {
+test('the command receives no private key, path of a key or admin token', async () => {
   await using server = await startFakeVault(publicKeyHex)
   server.secrets.set('A', '1')
   const file = join(newFolder(), 'seen')
@@ -22,16 +22,16 @@ test('the command gets no key, no path of a key and no admin token', async () =>
   expect(seen).not.toMatch(/VAULT_PRIVATE_KEY|VAULT_ADMIN_TOKEN|canary/)
 })
 
-test('an environment without secrets is an error that names it, unless allowed', async () => {
+test('run refuses an environment without secrets unless --allow-empty is set', async () => {
   await using server = await startFakeVault(publicKeyHex)
   expect(await vault(['run', '--env', 'prodction', '--', 'true'], projectOf(server.url))).toMatchObject({
     status: 1,
-    err: expect.stringContaining('the environment prodction has no secrets'),
+    err: expect.stringContaining('prodction'),
   })
   expect(await vault(['run', '--allow-empty', '--', 'true'], projectOf(server.url))).toMatchObject({ status: 0 })
 })
 
-test('127 for a command that is not there, 126 for one that cannot be run', async () => {
+test('exits with 127 for a missing command, and with 126 for one that cannot be executed', async () => {
   await using server = await startFakeVault(publicKeyHex)
   server.secrets.set('A', '1')
   const file = join(newFolder(), 'file')
@@ -44,13 +44,13 @@ test.each([
   ['', 127],
   ['/etc/passwd/nothing', 126],
   ['x'.repeat(300), 126],
-])('the command %j ends with the status of a shell', async (command, status) => {
+])('the command %j exits with the status that a shell would return', async (command, status) => {
   await using server = await startFakeVault(publicKeyHex)
   server.secrets.set('A', '1')
   expect((await vault(['run', '--', command], projectOf(server.url))).status).toBe(status)
 })
 
-test('more secrets than the system gives to a program are refused with what to do', async () => {
+test('reports secrets that are too large for the environment of a program', async () => {
   await using server = await startFakeVault(publicKeyHex)
   server.secrets.set('A', 'x'.repeat(1 << 18))
   expect(await vault(['run', '--', 'true'], projectOf(server.url))).toMatchObject({
@@ -59,7 +59,7 @@ test('more secrets than the system gives to a program are refused with what to d
   })
 })
 
-test('options after the command are its own', async () => {
+test('options after the command belong to it', async () => {
   await using server = await startFakeVault(publicKeyHex)
   server.secrets.set('A', '1')
   const script = 'process.exit(process.argv.includes("--redact") && process.argv.includes("--help") ? 3 : 4)'
@@ -67,7 +67,7 @@ test('options after the command are its own', async () => {
   expect((await vault(args, projectOf(server.url))).status).toBe(3)
 })
 
-test('with --redact no value reaches what the command prints', async () => {
+test('--redact removes values from both output streams', async () => {
   await using server = await startFakeVault(publicKeyHex)
   const secret = 'canary/"one"\nanother line'
   server.secrets.set('SECRET', secret).set('SHORT', 'ab')
@@ -76,11 +76,11 @@ test('with --redact no value reaches what the command prints', async () => {
   const { status, out, err } = await vault(['run', '--redact', '--', 'node', '-e', script], projectOf(server.url))
   expect(status).toBe(5)
   expect(out).toBe('[redacted:SECRET] [redacted:SECRET]\ncana')
-  expect(err).toContain('the value of SHORT is too short')
+  expect(err).toContain('SHORT')
   expect(out + err).not.toMatch(/canary|another line|Y2FuYXJ5/)
 })
 
-test('whatever the pieces in which output comes, no value is in it and nothing else is lost', async () => {
+test('output in chunks of any size contains no value, and is otherwise unchanged', async () => {
   const text = fc.string({ unit: fc.constantFrom('a', 'b', 'é', '\n', '$'), maxLength: 12 })
   await fc.assert(
     fc.asyncProperty(
@@ -107,7 +107,7 @@ test('whatever the pieces in which output comes, no value is in it and nothing e
   )
 })
 
-test('the offline copy is used where the vault cannot be reached, and only that long', async () => {
+test('the offline copy is used while the vault is unreachable, up to --max-age', async () => {
   const home = newFolder()
   const server = await startFakeVault(publicKeyHex)
   server.secrets.set('A', 'canary')
@@ -121,24 +121,24 @@ test('the offline copy is used where the vault cannot be reached, and only that 
   writeFileSync(file, '')
   expect(await vault(args, env)).toMatchObject({
     status: 0,
-    err: expect.stringMatching(/refuses connections.*; using the offline copy, which is \d+ s old/),
+    err: expect.stringMatching(/offline copy.* \d+ s old/),
   })
   expect(readFileSync(file, 'utf8')).toBe('canary')
   await new Promise((resolve) => setTimeout(resolve, 1_100))
   expect(await vault(['run', '--offline-fallback', '--max-age', '1s', ...args.slice(2)], env)).toMatchObject({
     status: 1,
-    err: expect.stringContaining('more than --max-age allows'),
+    err: expect.stringContaining('--max-age'),
   })
 })
 
-test('with an offline copy a vault that does not answer is asked twice and no more', async () => {
+test('with an offline copy, a request is retried once', async () => {
   await using server = await startFakeVault(publicKeyHex)
   server.secrets.set('A', 'before')
   const env = { ...projectOf(server.url), HOME: newFolder() }
   const file = join(env.HOME, 'seen')
   const args = ['run', '--offline-fallback', '--', 'sh', '-c', `printf %s "$A" > ${file}`]
   const unavailable = { status: 503, body: '{"error":"unavailable"}' }
-  // Without a copy there is more patience.
+  // Without a copy, there are more retries.
   server.answerNext(unavailable, unavailable)
   expect(await vault(args, env)).toMatchObject({ status: 0, err: '' })
   server.secrets.set('A', 'after')
@@ -150,7 +150,7 @@ test('with an offline copy a vault that does not answer is asked twice and no mo
   expect(readFileSync(file, 'utf8')).toBe('before')
 })
 
-/** The environment of a command that has an offline copy, and whose vault is gone. */
+/** The environment of a command with an offline copy and a stopped vault. */
 async function leftWithCopy(): Promise<ReturnType<typeof projectOf> & { HOME: string }> {
   const server = await startFakeVault(publicKeyHex)
   server.secrets.set('A', 'canary')
@@ -164,7 +164,7 @@ test.each([
   ['another key', { VAULT_PRIVATE_KEY: '1'.repeat(64) }, [], 'cannot be decrypted'],
   ['another environment', {}, ['--env', 'staging'], 'there is no offline copy'],
   ['another project', { VAULT_PROJECT: 'other' }, [], 'there is no offline copy'],
-])('the offline copy opens for nobody with %s', async (_what, other, options, told) => {
+])('the offline copy cannot be read with %s', async (_what, other, options, told) => {
   const env = await leftWithCopy()
   expect(await vault(['run', ...options, '--offline-fallback', '--', 'true'], { ...env, ...other })).toMatchObject({
     status: 1,
@@ -173,21 +173,21 @@ test.each([
 })
 
 test.each([
-  ['a byte of it was changed', (copy: Buffer) => copy.fill((copy.at(-1) ?? 0) ^ 1, copy.length - 1)],
-  ['it was cut', (copy: Buffer) => copy.subarray(0, 20)],
-  ['it is empty', () => Buffer.alloc(0)],
-])('the offline copy is refused where %s', async (_what, damage) => {
+  ['with a changed byte', (copy: Buffer) => copy.fill((copy.at(-1) ?? 0) ^ 1, copy.length - 1)],
+  ['that is truncated', (copy: Buffer) => copy.subarray(0, 20)],
+  ['that is empty', () => Buffer.alloc(0)],
+])('refuses an offline copy %s', async (_what, damage) => {
   const env = await leftWithCopy()
   const folder = join(env.HOME, '.cache/vault-client')
   const file = join(folder, readdirSync(folder)[0] ?? '')
   writeFileSync(file, damage(readFileSync(file)))
   expect(await vault(['run', '--offline-fallback', '--', 'true'], env)).toMatchObject({
     status: 1,
-    err: expect.stringMatching(/refuses connections.*; the offline copy cannot be decrypted/),
+    err: expect.stringContaining('cannot be decrypted'),
   })
 })
 
-test('an offline copy from the future is not used: nobody knows how old it is', async () => {
+test('refuses an offline copy that is dated in the future', async () => {
   const home = newFolder()
   const server = await startFakeVault(publicKeyHex)
   server.secrets.set('A', 'canary')
@@ -197,11 +197,11 @@ test('an offline copy from the future is not used: nobody knows how old it is', 
   clock.mockReturnValue(Date.now() - 3_600_000)
   await server[Symbol.asyncDispose]()
   const late = vault(['run', '--offline-fallback', '--', 'true'], env)
-  expect(await late).toMatchObject({ status: 1, err: expect.stringContaining('dated in the future') })
+  expect(await late).toMatchObject({ status: 1, err: expect.stringContaining('future') })
   clock.mockRestore()
 })
 
-test('a vault that refuses is obeyed, whatever the copy holds', async () => {
+test('the offline copy is not used after a refusal by the vault', async () => {
   await using server = await startFakeVault(publicKeyHex)
   server.secrets.set('A', '1')
   const env = { ...projectOf(server.url), HOME: newFolder() }
@@ -210,7 +210,7 @@ test('a vault that refuses is obeyed, whatever the copy holds', async () => {
   expect(await vault(['run', '--offline-fallback', '--', 'true'], env)).toMatchObject({ status: 1 })
 })
 
-test('with --watch the command is started anew when secrets change, and its own end is the end', async () => {
+test('--watch restarts the command when secrets change, until it exits by itself', async () => {
   await using server = await startFakeVault(publicKeyHex)
   server.secrets.set('A', 'first')
   const file = join(newFolder(), 'seen')
@@ -220,11 +220,11 @@ test('with --watch the command is started anew when secrets change, and its own 
   server.secrets.set('A', 'last')
   const { status, err } = await running
   expect(status).toBe(6)
-  expect(err).toContain('secrets changed; restarting')
+  expect(err).toContain('restarting')
   expect(readFileSync(file, 'utf8')).toBe('first\nlast\n')
 })
 
-test('with --watch-signal the command is told when secrets change', async () => {
+test('--watch-signal sends the signal when secrets change', async () => {
   await using server = await startFakeVault(publicKeyHex)
   server.secrets.set('A', 'first')
   const script = `process.on('SIGHUP', () => process.exit(9)); setInterval(() => {}, 1000)`
@@ -235,7 +235,7 @@ test('with --watch-signal the command is told when secrets change', async () => 
   expect((await running).status).toBe(9)
 })
 
-/** Names of sudo's env_delete, glibc's list for setuid programs, and the manuals of interpreters. */
+/** Names from sudo's env_delete, glibc's list for setuid programs, and the manuals of interpreters. */
 const CODE = [
   ...[
     'NODE_OPTIONS',
@@ -282,7 +282,7 @@ const CODE = [
   ],
 ]
 
-test.each(CODE)('a secret named %s reaches no program and no file of variables, unless it is allowed', async (name) => {
+test.each(CODE)('a secret named %s is neither set nor exported as a variable, unless allowed', async (name) => {
   await using server = await startFakeVault(publicKeyHex)
   server.secrets.set(name, 'canary').set('A', '1')
   const env = projectOf(server.url)
@@ -298,7 +298,7 @@ test.each(CODE)('a secret named %s reaches no program and no file of variables, 
   ).not.toContain('--allow')
 })
 
-test('the command is found in the PATH of the caller, who may keep variables of their own', async () => {
+test('the command is looked up in the PATH of the caller, and --preserve-env keeps variables', async () => {
   await using server = await startFakeVault(publicKeyHex)
   const folder = newFolder()
   for (const [name, text] of [
@@ -322,7 +322,7 @@ test('the command is found in the PATH of the caller, who may keep variables of 
   )
 })
 
-test('a command gets the secrets that are chosen, and a slip in a key is an error', async () => {
+test('--only and --except select secrets, and an unknown key in --only is an error', async () => {
   await using server = await startFakeVault(publicKeyHex)
   server.secrets.set('K_A', '1').set('K_B', '2').set('K_C', '3')
   const file = join(newFolder(), 'seen')
@@ -333,6 +333,6 @@ test('a command gets the secrets that are chosen, and a slip in a key is an erro
   expect(await seen('--only', 'K_A', '--only', 'K_B')).toBe('K_A=1\nK_B=2\n')
   expect(await seen('--except', 'K_A', '--except', 'NONE')).toBe('K_B=2\nK_C=3\n')
   expect(await vault(['run', '--only', 'K_D', '--', 'true'], projectOf(server.url))).toMatchObject({
-    ...{ status: 1, err: 'vault: there is no secret K_D in the environment production\n' },
+    ...{ status: 1, err: expect.stringContaining('K_D') },
   })
 })

@@ -4,7 +4,7 @@ import { createRedactor } from '../../src/commands/redact.ts'
 import { startFakeVault } from '../fake-vault.ts'
 import { keyPair, projectOf, vault } from './run-vault.ts'
 
-/** What passes when an output comes in pieces of so many bytes. */
+/** Redacts an output that arrives in chunks of `size` bytes. */
 async function redacted(secrets: Record<string, string>, output: string, size = output.length): Promise<string> {
   const redactor = createRedactor(secrets)
   const passed: Buffer[] = []
@@ -16,7 +16,7 @@ async function redacted(secrets: Record<string, string>, output: string, size = 
   return Buffer.concat(passed).toString()
 }
 
-test.each([1, 2, 3, 5, 100])('values that overlap are replaced together, in pieces of %d bytes', async (size) => {
+test.each([1, 2, 3, 5, 100])('redacts overlapping values in chunks of %d bytes', async (size) => {
   expect(await redacted({ A: 'abcdef', B: 'defghi' }, '-abcdefghi-', size)).toBe('-[redacted:A][redacted:B]-')
   expect(await redacted({ A: 'abcd', B: 'abcdefgh' }, '-abcdefg-abcdefgh-', size)).toBe(
     '-[redacted:A]efg-[redacted:B]-',
@@ -24,7 +24,7 @@ test.each([1, 2, 3, 5, 100])('values that overlap are replaced together, in piec
   expect(await redacted({ A: 'inner', B: 'the inner value' }, 'the inner value', size)).toBe('[redacted:B]')
 })
 
-test('no character of a value that is in the output is left, however values overlap', async () => {
+test('redacts all characters of overlapping values, and no others', async () => {
   const text = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 4, maxLength: 9 })
   await fc.assert(
     fc.asyncProperty(fc.array(text, { minLength: 1, maxLength: 4 }), text, text, fc.nat(7), async (values, a, b, i) => {
@@ -40,7 +40,7 @@ test('no character of a value that is in the output is left, however values over
   )
 })
 
-/** Whether the character at a place is part of the value there. */
+/** Whether the character at a position belongs to an occurrence of the value. */
 function covers(output: string, value: string, at: number): boolean {
   for (let start = Math.max(0, at - value.length + 1); start <= at; start++)
     if (output.startsWith(value, start)) return true
@@ -49,18 +49,18 @@ function covers(output: string, value: string, at: number): boolean {
 
 test.each([
   ['without the spaces around it', ' canary one ', 'canary one'],
-  ['as JSON with ASCII alone', 'Käfer-kanarie', '"K\\u00e4fer-kanarie"'],
+  ['as ASCII-only JSON', 'Käfer-kanarie', '"K\\u00e4fer-kanarie"'],
   ['as base64 for URLs', 'canary?>~~', Buffer.from('canary?>~~').toString('base64url')],
-  ['as a query of a URL', 'canary one', new URLSearchParams({ q: 'canary one' }).toString()],
-])('a value is replaced %s', async (_how, value, output) => {
+  ['as a URL query', 'canary one', new URLSearchParams({ q: 'canary one' }).toString()],
+])('redacts a value %s', async (_how, value, output) => {
   expect(await redacted({ VALUE: value }, output)).toContain('[redacted:VALUE]')
 })
 
-test('a value with half a character is no error', async () => {
+test('redacts a value with a lone surrogate', async () => {
   expect(await redacted({ VALUE: 'half \ud800' }, 'half \ufffd')).toBe('[redacted:VALUE]')
 })
 
-test('with --redact a command waits until its output is read', async () => {
+test('--redact applies backpressure to the command', async () => {
   await using server = await startFakeVault(keyPair.publicKeyHex)
   server.secrets.set('A', 'canary')
   const script = `const block = Buffer.alloc(65536, 'x'); let n = 0
@@ -80,7 +80,7 @@ test('with --redact a command waits until its output is read', async () => {
   expect(most).toBeLessThan(1 << 20)
 })
 
-test('a program whose output nobody reads any more is told by its pipe, and its status is ours', async () => {
+test('a command whose output is closed receives EPIPE, and run exits with its status', async () => {
   await using server = await startFakeVault(keyPair.publicKeyHex)
   server.secrets.set('A', 'canary')
   const script = `process.stdout.on('error', (error) => process.exit(error.code === 'EPIPE' ? 9 : 8))
@@ -90,15 +90,15 @@ test('a program whose output nobody reads any more is told by its pipe, and its 
   expect(run.status).toBe(9)
 })
 
-/** Each spelling with a program that makes it, or its rule. */
+/** A value whose spelling differs in each format below. */
 const VALUE = 'p<w&"d\'s $1 ß?>~'
 const bytes = Buffer.from(VALUE)
 test.each([
   ...[0, 1, 2, 3, 4].map((offset): [string, string] => [
-    `base64 behind ${String(offset)} other bytes`,
+    `base64 after ${String(offset)} other bytes`,
     Buffer.concat([Buffer.from('name:'.slice(0, offset)), bytes, Buffer.from(':tail')]).toString('base64'),
   ]),
-  ['base64 for URLs behind one other byte', Buffer.concat([Buffer.from(':'), bytes]).toString('base64url')],
+  ['base64 for URLs after one other byte', Buffer.concat([Buffer.from(':'), bytes]).toString('base64url')],
   ['hex', bytes.toString('hex')],
   ['hex in upper case', bytes.toString('hex').toUpperCase()],
   ['text of HTML', 'p&lt;w&amp;"d\'s $1 ß?&gt;~'],
@@ -109,9 +109,9 @@ test.each([
   ['a word of Python shlex', `'p<w&"d'"'"'s $1 ß?>~'`],
   ['a quoted word of a shell', `"p<w&\\"d's \\$1 ß?>~"`],
   ['what bash prints for %q', String.raw`p\<w\&\"d\'s\ \$1\ ß\?\>~`],
-])('a value is replaced as %s', async (_how, spelling) => {
+])('redacts a value in %s', async (_how, spelling) => {
   const shown = await redacted({ VALUE }, `before ${spelling} after`, 3)
   expect(shown).toContain('[redacted:VALUE]')
-  // Characters that a neighbour shares may be left at both ends.
+  // Base64 characters that contain bits of neighbouring bytes may remain at both ends.
   expect(shown.replace(/^before |\[redacted:VALUE\]| after$/g, '').length).toBeLessThan(24)
 })

@@ -6,24 +6,24 @@ import { formatSecrets } from '../../src/formats/formats.ts'
 import { newFolder } from '../new-folder.ts'
 import { environment, hexOf, PRINT_VARIABLES, provesReader, type Secrets } from './values.ts'
 
-// A container's env file: read by a real Docker where one answers, and everywhere as Docker's own code reads it.
+// Reads env files of containers with a port of Docker's parser, and with Docker itself if it is available.
 const folder = newFolder()
 
 const ROOT = new URL('../../../../', import.meta.url).pathname
 const [, IMAGE = ''] = /^FROM (\S+)$/m.exec(readFileSync(join(ROOT, 'examples/container/Dockerfile'), 'utf8')) ?? []
 const RUN = ['run', '--rm', '--network', 'none']
 
-/** Whether Docker starts a container here; why not, otherwise. */
+/** The reason why Docker cannot start a container, or undefined if it can. */
 function dockerProblem(): string | undefined {
   const options = { env: environment, timeout: 120_000 }
   if (spawnSync('docker', ['version', '--format', '{{.Server.Version}}'], options).status !== 0)
-    return 'no Docker answers'
+    return 'Docker is not available'
   if (spawnSync('docker', [...RUN, IMAGE, 'node', '--version'], options).status !== 0)
     return `Docker cannot start ${IMAGE}`
   return undefined
 }
 const problem = dockerProblem()
-const name = 'docker run --env-file reads every value byte for byte, or the export names it'
+const name = 'docker run --env-file reads all exported values byte for byte'
 
 function runContainer(text: string): Secrets {
   const file = join(folder, 'secrets')
@@ -32,8 +32,8 @@ function runContainer(text: string): Secrets {
 }
 
 /**
- * As the command line of Docker reads `--env-file` (docker/cli, pkg/kvfile/kvfile.go, `parseKeyValueFile`, with the
- * `ScanLines` of Go's bufio).
+ * Reads an `--env-file` as the Docker CLI does (docker/cli, pkg/kvfile/kvfile.go, `parseKeyValueFile`, with `ScanLines`
+ * of Go's bufio).
  */
 function readEnvFile(text: string): Secrets {
   const secrets: Secrets = {}
@@ -42,7 +42,7 @@ function readEnvFile(text: string): Secrets {
     .split('\n')
     .slice(0, -1)) {
     if (Buffer.byteLength(scanned) >= 64 * 1024) throw new Error('bufio.Scanner: token too long')
-    // What Go's unicode.IsSpace knows.
+    // The characters of Go's unicode.IsSpace.
     const line = scanned
       .replace(/\r$/, '')
       .replace(/^[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/, '')
@@ -55,18 +55,18 @@ function readEnvFile(text: string): Secrets {
   return secrets
 }
 
-test("a container's env file is read byte for byte, or the export names the key: as Docker's own code does", () => {
+test("a port of Docker's parser reads all exported values byte for byte", () => {
   provesReader('docker', readEnvFile)
 })
 
-/** The longest value of `K_` that a line holds, in bytes. */
+/** Maximum length of a value of `K_` in bytes. */
 const LONGEST = 64 * 1024 - 1 - 'K_='.length
 
-test('a value that is a byte longer than a line holds is refused', () => {
+test('refuses a value that exceeds the line length by one byte', () => {
   const longest = { K_: 'x'.repeat(LONGEST) }
   expect(readEnvFile(formatSecrets(longest, 'docker'))).toEqual(longest)
-  expect(() => formatSecrets({ K_: 'x'.repeat(LONGEST + 1) }, 'docker')).toThrow('is longer than a line may be')
-  expect(() => formatSecrets({ K_: 'é'.repeat(LONGEST / 2 + 1) }, 'docker')).toThrow('is longer than a line may be')
+  expect(() => formatSecrets({ K_: 'x'.repeat(LONGEST + 1) }, 'docker')).toThrow('K_')
+  expect(() => formatSecrets({ K_: 'é'.repeat(LONGEST / 2 + 1) }, 'docker')).toThrow('K_')
 })
 
 if (problem === undefined)
@@ -76,4 +76,4 @@ if (problem === undefined)
     expect(runContainer(formatSecrets(longest, 'docker'))).toEqual(longest)
     expect(() => runContainer(`K_=${'x'.repeat(LONGEST + 1)}\n`)).toThrow('token too long')
   })
-else test.skip(`${name}: left out, ${problem}`, () => undefined)
+else test.skip(`${name}: skipped, ${problem}`, () => undefined)

@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
@@ -7,7 +7,7 @@ import { parse as parseYaml } from 'yaml'
 import { keysCutAtHash } from '../../src/formats/dotenv.ts'
 import { FORMATS, type Format, formatSecrets } from '../../src/formats/formats.ts'
 import { newFolder } from '../new-folder.ts'
-import { AWKWARD, accepted, environment, hexOf, PRINT_VARIABLES, provesReader, type Secrets } from './values.ts'
+import { AWKWARD, environment, hexOf, PRINT_VARIABLES, provesReader, type Secrets } from './values.ts'
 
 const folder = newFolder()
 
@@ -21,7 +21,7 @@ const python = ['python3', '/usr/bin/python3'].find(
   (name) => spawnSync(name, ['-c', 'import dotenv'], { env: environment }).status === 0,
 )
 
-/** What each program that people use makes of a format. */
+/** Programs that read a format. */
 const READERS: readonly (readonly [reader: string, format: Format, read: (text: string) => Secrets])[] = [
   [
     'bash',
@@ -71,11 +71,11 @@ print(json.dumps({k: v.encode().hex() for k, v in dotenv.dotenv_values(sys.argv[
         PRINT_VARIABLES,
       ]),
   ],
-  ['a workflow of GitHub', 'github-actions', readGithubEnv],
+  ['a GitHub workflow', 'github-actions', readGithubEnv],
   ['the yaml package', 'yaml', (text) => (parseYaml(text) as Secrets | null) ?? {}],
 ]
 
-/** As the runner reads the file of `$GITHUB_ENV` (actions/runner, FileCommandManager). */
+/** Reads the file of `$GITHUB_ENV` as the runner does (actions/runner, FileCommandManager). */
 function readGithubEnv(text: string): Secrets {
   const lines = text.split('\n')
   const secrets: Secrets = {}
@@ -92,11 +92,11 @@ function readGithubEnv(text: string): Secrets {
   return secrets
 }
 
-test.each(READERS)('%s reads every value of %s byte for byte, or the export names it', (_reader, format, read) => {
+test.each(READERS)('%s reads all values that are exported as %s byte for byte', (_reader, format, read) => {
   provesReader(format, read)
 })
 
-test('json holds everything', () => {
+test('json represents all keys and values', () => {
   const every = Object.fromEntries(AWKWARD.map((value, i) => [`${value}-${String(i)}`, value]))
   expect(JSON.parse(formatSecrets({ ...every, ['__proto__']: 'kept' }, 'json'))).toEqual({
     ...every,
@@ -104,7 +104,7 @@ test('json holds everything', () => {
   })
 })
 
-test('a manifest of Kubernetes has every value as a quoted string of base64, an empty one too', () => {
+test('a Kubernetes manifest quotes all values, including empty ones', () => {
   const text = formatSecrets({ 'tls.key': 'a\nb', EMPTY: '' }, 'k8s', 'shop')
   expect(text).toBe(
     'apiVersion: v1\nkind: Secret\nmetadata:\n  name: "shop"\ntype: Opaque\ndata:\n  "EMPTY": ""\n  "tls.key": "YQpi"\n',
@@ -112,31 +112,17 @@ test('a manifest of Kubernetes has every value as a quoted string of base64, an 
 })
 
 test.each(FORMATS.filter((format) => format !== 'json' && format !== 'yaml' && format !== 'k8s'))(
-  'a key that is no variable name is refused where a shell would read it: %s',
+  '%s refuses keys that are not variable names',
   (format) => {
     for (const key of ['x; rm -rf', 'a-b', '1a', ''])
       expect(() => formatSecrets({ [key]: '1' }, format)).toThrow(JSON.stringify(key))
   },
 )
 
-test('all that a format cannot hold is named at once, ten at most', () => {
-  expect(() => formatSecrets({ PEM: 'a\nb', FINE: '1', 'a-b': '1' }, 'docker')).toThrow(
-    'the format docker cannot represent these secrets; use --format json:\n' +
-      '  "PEM" has a line break\n  "a-b" is not a valid variable name',
-  )
+test('an error names up to ten keys that a format cannot represent', () => {
+  expect(() => formatSecrets({ PEM: 'a\nb', FINE: '1', 'a-b': '1' }, 'docker')).toThrow(/\n {2}"PEM" .*\n {2}"a-b" .*$/)
   const many = Object.fromEntries(Array.from({ length: 13 }, (_, i) => [`K${String(i)}`, '\n']))
-  expect(() => formatSecrets(many, 'docker')).toThrow(/(\n {2}"K\d+" has a line break){10}\n {2}and 3 more$/)
-})
-
-test('the shell format reads back unchanged whatever a value holds', () => {
-  const value = `it's $(date) \`id\` "quoted" \\ and\na second line; $HOME`
-  const script = `${formatSecrets({ VALUE: value }, 'shell')}printf '%s' "$VALUE"`
-  expect(execFileSync('sh', ['-c', script], { encoding: 'utf8' })).toBe(value)
-})
-
-test('what was exported is imported unchanged', () => {
-  const { held } = accepted(Object.fromEntries(AWKWARD.map((value, i) => [`K_${String(i)}`, value])), 'dotenv')
-  expect(parse(formatSecrets(held, 'dotenv'))).toEqual(held)
+  expect(() => formatSecrets(many, 'docker')).toThrow(/(\n {2}"K\d+" .*){10}\n.* 3 more$/)
 })
 
 test.each([
@@ -158,6 +144,6 @@ test.each([
   ['# A=a#b', []],
   ['A="a\nB=b#c\n"', []],
   ['', []],
-])('of the .env file %j the values of %j end at a # that may be theirs', (file, keys) => {
+])('in the .env file %j, a # may cut the values of %j', (file, keys) => {
   expect(keysCutAtHash(file)).toEqual(keys)
 })

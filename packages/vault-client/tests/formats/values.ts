@@ -7,14 +7,14 @@ export type Secrets = Record<string, string>
 
 export const environment = { ...process.env, NODE_OPTIONS: '' }
 
-/** Runs a program that prints a JSON object of keys and values in hex. */
+/** Runs a program that prints a JSON object of keys and hex values. */
 export function hexOf(command: string, args: readonly string[]): Secrets {
   const printed = execFileSync(command, args, { encoding: 'utf8', env: environment, maxBuffer: 1 << 26, stdio: 'pipe' })
   const entries = Object.entries(JSON.parse(printed) as Secrets)
   return Object.fromEntries(entries.map(([key, hex]) => [key, Buffer.from(hex, 'hex').toString()]))
 }
 
-/** A program for Node that prints its variables whose names begin with `K_`, values in hex, for `hexOf`. */
+/** A Node program that prints its variables with the prefix `K_` for `hexOf`. */
 export const PRINT_VARIABLES = `
   const own = Object.entries(process.env).filter(([key]) => key.startsWith('K_'))
   console.log(JSON.stringify(Object.fromEntries(own.map(([k, v]) => [k, Buffer.from(v).toString('hex')]))))`
@@ -67,8 +67,8 @@ const values = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 12 }),
 )
 
-/** The secrets that a format takes, and how many it refuses, each by name. */
-export function accepted(secrets: Secrets, format: Format): { held: Secrets; refused: number } {
+/** The secrets that a format can represent, and the number of those that it refuses by name. */
+function accepted(secrets: Secrets, format: Format): { held: Secrets; refused: number } {
   const held: Secrets = {}
   let refused = 0
   for (const [key, value] of Object.entries(secrets)) {
@@ -83,12 +83,12 @@ export function accepted(secrets: Secrets, format: Format): { held: Secrets; ref
   return { held, refused }
 }
 
-/** Holds a reader to what was written: each value comes back byte for byte, or the export refused it by name. */
+/** Asserts that a reader returns all values byte for byte, except those that the export refuses by name. */
 export function provesReader(format: Format, read: (text: string) => Secrets, numRuns = 6): void {
   const every = Object.fromEntries(AWKWARD.map((value, i) => [`K_${String(i)}`, value]))
   const { held, refused } = accepted(every, format)
   expect(read(formatSecrets(held, format))).toEqual(held)
-  // Refusing everything would be easy.
+  // Otherwise, refusing all values would pass.
   expect(refused).toBeLessThanOrEqual(AWKWARD.length / 3)
   fc.assert(
     fc.property(fc.array(values, { minLength: 1, maxLength: 40 }), (list) => {
