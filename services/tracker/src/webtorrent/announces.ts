@@ -10,7 +10,7 @@ import { tolerantMinInterval, withJitter } from '../swarm/interval.ts'
 import { transition } from '../swarm/peer-state.ts'
 import { announced, type PeerAnnounce, type ProcessId, type SwarmAnswer, type Swarms } from '../swarm/swarm.ts'
 
-/** Offers are a browser's only way to new peers, so it announces more often than over HTTP. Seconds. */
+/** In seconds. Browsers find new peers only through offers, so they announce more often than HTTP clients. */
 const INTERVAL_S = 120
 const MIN_INTERVAL_S = 60
 const TOO_SOON_MS = tolerantMinInterval(MIN_INTERVAL_S) * 1000
@@ -30,7 +30,7 @@ export type SharedParts = {
 /** When a client should announce again, in seconds. */
 export type Intervals = { readonly interval: number; readonly minInterval: number }
 
-/** Where the sockets of one process meet the rules and the swarms of the tracker. */
+/** Connects the sockets of one process to the announce rules and the swarms. */
 export class SocketAnnounces {
   readonly process: ProcessId
   private readonly parts: SharedParts
@@ -45,20 +45,20 @@ export class SocketAnnounces {
     this.parts.announces.check(announce)
   }
 
-  /** Has the swarm carry out an announce. */
+  /** Applies an announce to the swarm. */
   tell(announce: Announce): void {
     this.parts.swarms.announce(announce)
   }
 
-  /** Counts an announce that was carried out, or of a torrent that waits for moderation. */
+  /** Counts an announce that the swarm applied, or whose torrent is awaiting moderation. */
   count({ request }: Announce, answer: SwarmAnswer | undefined, warning: WarningName | undefined): void {
     countAnnounce(this.parts.counters, request.event, answer ?? NOTHING_UNUSUAL, warning)
   }
 
   /**
-   * Ends a peer whose socket is gone. Its counters are kept.
+   * Ends a peer whose socket is closed. Its counters are kept.
    *
-   * @throws what `isUnavailable` recognises
+   * @throws an error that `isUnavailable` recognises if Redis is unavailable
    */
   async close(peer: PeerAnnounce): Promise<void> {
     const { process } = this
@@ -66,15 +66,15 @@ export class SocketAnnounces {
   }
 
   /**
-   * Whether an announce comes too soon after the last one, so long ago in milliseconds, and says nothing new. The swarm
-   * would not accept it.
+   * Whether an announce with nothing new comes too soon after the last one, whose age is in milliseconds. The swarm would
+   * refuse it.
    */
   isTooSoon({ event, left }: AnnounceRequest, last: PeerAnnounce, since: number): boolean {
     if (event === 'stopped' || event === 'completed') return false
     return since >= 0 && since < TOO_SOON_MS && transition(event, left).state === last.state
   }
 
-  /** Counts an announce that came too soon, and returns when the next one is due. */
+  /** Counts an announce that came too soon. Returns when the next one is due. */
   repeat({ event }: AnnounceRequest): Intervals {
     this.parts.counters.countAnnounce(event)
     return this.intervals()
@@ -92,7 +92,7 @@ export class SocketAnnounces {
     return this.parts.refusals.refuseError('announce', error)
   }
 
-  /** Counts the peers of torrents. Never fails: errors become refusals. */
+  /** Counts the peers of torrents. Never throws: errors become refusals. */
   scrape(
     infoHashes: readonly InfoHash[],
     passkey: Passkey | undefined,
@@ -101,13 +101,13 @@ export class SocketAnnounces {
     return this.parts.scrapes.scrape({ ok: true, request: { infoHashes, passkey } }, passkey, address)
   }
 
-  /** Whether the user of a passkey may announce. @throws what `isUnavailable` recognises */
+  /** Whether the user of a passkey may announce. @throws an error that `isUnavailable` recognises if Postgres is unavailable */
   async isUserAllowed(passkey: Passkey | undefined): Promise<boolean> {
     if (this.parts.mode === 'open') return true
     return passkey !== undefined && userFailure(await this.parts.directory.user(passkey)) === undefined
   }
 
-  /** Why a torrent may not be announced, if so. @throws what `isUnavailable` recognises */
+  /** Why a torrent may not be announced, if so. @throws an error that `isUnavailable` recognises if Postgres is unavailable */
   async refuseTorrent(infoHash: InfoHash): Promise<Refusal | undefined> {
     const torrent = await this.parts.directory.torrent(infoHash)
     const failure = torrentFailure(torrent)

@@ -4,11 +4,11 @@ import { type RawData, WebSocket } from 'ws'
 import { POLICY_VIOLATION, type SocketConnection, type SocketOpening, type SocketPeer } from './connections.ts'
 import type { SocketTracker } from './tracker.ts'
 
-/** What the connections of one process share. */
+/** The state that the connections of one process share. */
 export type ConnectionShared = {
   readonly tracker: Pick<SocketTracker, 'receive' | 'closed'>
   readonly messagesPerSecond: number
-  /** How long a connection may take to its first valid request. */
+  /** Time limit for the first valid request of a connection. */
   readonly firstRequestWithinMs: number
   /** The connections with frames to write. */
   readonly writers: Connection[]
@@ -18,14 +18,14 @@ const MAX_BUFFERED = 262_144
 /** Node copies and writes up to 16 KiB without allocating memory. */
 const FULL_WRITE = 14_000
 const PONG_WITHIN_MS = 3_000
-/** Bytes of messages that wait to be answered, in addition to those that arrive in one piece with the last of them. */
+/** Maximum bytes of unanswered messages. Messages in the same chunk as the last one may exceed it. */
 const MAX_UNANSWERED = 262_144
-/** How many messages may come at once: those of so many milliseconds. */
+/** A burst may contain the messages of this many milliseconds at the allowed rate. */
 const BURST_MS = 10_000
 const FINAL_TEXT = 0x81
 const NOT_OPEN: SocketOpening = { passkey: undefined, failure: undefined, address: new Uint8Array(0), addressKey: '' }
 
-/** A WebSocket connection with its client's state: one object and not two, since there are many connections. */
+/** A WebSocket connection with the state of its client. One object instead of two saves memory per connection. */
 export class Connection extends WebSocket implements SocketConnection {
   opening = NOT_OPEN
   readonly peers = new Map<string, SocketPeer>()
@@ -35,24 +35,24 @@ export class Connection extends WebSocket implements SocketConnection {
   group = 0
   private shared: ConnectionShared | undefined = undefined
   private stream: Duplex | undefined = undefined
-  /** Text frames that are not written yet, one character for each byte. */
+  /** Text frames that are not written yet, one character per byte. */
   private frames = ''
   private firstRequest: NodeJS.Timeout | undefined = undefined
-  /** Whether something was received since the last ping. */
+  /** Whether anything was received since the last ping. */
   private isHeard = true
-  /** Whether it is not read at the moment, so that nothing can be received. */
+  /** Whether reading is paused, so that nothing can be received. */
   private isHeld = false
-  /** The answer to a ping, which all callers share meanwhile. */
+  /** The pending answer to a ping, which concurrent callers share. */
   private alive: Promise<boolean> | undefined = undefined
-  /** Until when the allowed rate of messages is used up, in milliseconds of `performance.now()`. */
+  /** The time in milliseconds of `performance.now()` until which the allowed rate of messages is used up. */
   private usedUntil = 0
   private isOverRate = false
   private unanswered = 0
 
   /**
-   * Starts a connection that is open.
+   * Starts an open connection.
    *
-   * @param stream that below the WebSocket. It is written to directly, so nothing else may write parts of frames
+   * @param stream below the WebSocket. It is written to directly, so no other code may write parts of frames
    */
   start(shared: ConnectionShared, stream: Duplex, opening: SocketOpening): void {
     this.shared = shared
@@ -67,7 +67,7 @@ export class Connection extends WebSocket implements SocketConnection {
     this.on('close', onClose)
   }
 
-  /** Takes a message, and reads no further from a client that sends too many. */
+  /** Handles a message, and stops reading from a client that sends too many. */
   receive(frame: Buffer | undefined): void {
     const { shared } = this
     if (shared === undefined) return
@@ -75,7 +75,7 @@ export class Connection extends WebSocket implements SocketConnection {
     shared.tracker.receive(this, frame)
     const now = performance.now()
     this.usedUntil = Math.max(this.usedUntil, now) + 1000 / shared.messagesPerSecond
-    // What arrived in one piece with the message that was too much is taken, and waited for.
+    // Messages in the same chunk as the one over the limit are still handled, and the pause is longer.
     if (this.isOverRate || this.usedUntil - now <= BURST_MS) return
     this.hold()
     this.waitForRate()
@@ -105,14 +105,14 @@ export class Connection extends WebSocket implements SocketConnection {
     }
     if (this.frames === '' && shared.writers.push(this) === 1) setImmediate(flushAll, shared.writers)
     this.frames += headOf(bytes.length) + bytes
-    // Much that is kept until the end of a turn is copied by every garbage collection.
+    // Each garbage collection would copy a large queue.
     if (this.frames.length > FULL_WRITE) this.flush()
     return true
   }
 
   /**
-   * Writes the frames that wait. All frames of one turn of the event loop are one write: under load, a write takes more
-   * processor time than a message. Node writes a string of bytes without a buffer that has to be collected.
+   * Writes the queued frames. All frames of one turn of the event loop are one write, because under load a write costs
+   * more processor time than a message. Node writes a binary string without allocating a buffer.
    */
   flush(): void {
     const { frames, stream } = this
@@ -196,7 +196,7 @@ function flushAll(writers: Connection[]): void {
   for (const writer of writers.splice(0)) writer.flush()
 }
 
-/** The head of an unmasked text frame (RFC 6455 section 5.2), one character for each byte. */
+/** The head of an unmasked text frame (RFC 6455 section 5.2), one character per byte. */
 function headOf(length: number): string {
   if (length < 126) return String.fromCharCode(FINAL_TEXT, length)
   if (length < 65_536) return String.fromCharCode(FINAL_TEXT, 126, length >>> 8, length & 0xff)

@@ -3,45 +3,45 @@ import type { PeerAnnounce } from '../swarm/swarm.ts'
 import { relayStart } from './messages.ts'
 import type { ProcessCount, SignalPeer, Waiting } from './signalling.ts'
 
-/** What the upgrade request said. */
+/** The parameters of the upgrade request. */
 export type SocketOpening = {
   readonly passkey: Passkey | undefined
-  /** Why every message fails, if so. */
+  /** The failure of every message, if any. */
   readonly failure: FailureName | undefined
   /** 4 or 16 bytes. */
   readonly address: Uint8Array
-  /** What the limit per address counts the connection by. */
+  /** The key of the limit per address. */
   readonly addressKey: string
 }
 
 /** A close code of RFC 6455 section 7.4.1. */
 export const POLICY_VIOLATION = 1008
 
-/** A WebSocket connection with its client's state. */
+/** A WebSocket connection with the state of its client. */
 export type SocketConnection = {
   readonly opening: SocketOpening
-  /** By the info hash as messages have it. */
+  /** The peers by info hash, as spelled in messages. */
   readonly peers: Map<string, SocketPeer>
   /** 8 random bytes: the owner of its peers in open mode, which has no users. Created on first use. */
   owner: Buffer | undefined
-  /** How many malformed messages were received. */
+  /** Number of malformed messages. */
   malformed: number
-  /** Its peers are removed, and no further message is taken. */
+  /** Whether its peers are removed. No further messages are handled. */
   isEnded: boolean
-  /** Which group of connections it belongs to. */
+  /** The group of connections that it belongs to. */
   group: number
-  /** Queues a text frame, one character for each byte. Returns false if the client is gone, or reads too slowly. */
+  /** Queues a text frame, one character per byte. Returns false if the client has left or reads too slowly. */
   sendText(bytes: string): boolean
-  /** Starts the closing handshake after the frames that wait (RFC 6455 section 7.1.2). */
+  /** Starts the closing handshake after the queued frames (RFC 6455 section 7.1.2). */
   closeWith(code: number, reason: string): void
   /** Whether the client answers a ping within three seconds. */
   isAlive(): Promise<boolean>
-  /** A request was answered, or failed for another reason than the passkey, so the connection may stay. */
+  /** Keeps the connection, after a request that succeeded or failed for another reason than the passkey. */
   served(): void
-  /** Counts the bytes of a message that waits to be answered. */
+  /** Counts the bytes of an unanswered message. */
   waitFor(bytes: number): void
   answered(bytes: number): void
-  /** Pings the client, or ends the connection if nothing was heard since the last ping. */
+  /** Pings the client, or ends the connection if nothing was received since the last ping. */
   beat(): void
   terminate(): void
 }
@@ -49,7 +49,7 @@ export type SocketConnection = {
 /** A client's peer in the swarm of one torrent, reached over one connection. */
 export class SocketPeer implements SignalPeer {
   readonly connection: SocketConnection
-  /** As messages have it, one character for each byte. */
+  /** As spelled in messages, one character per byte. */
   readonly infoHash: string
   readonly peerId: string
   readonly torrent: InfoHash
@@ -59,7 +59,7 @@ export class SocketPeer implements SignalPeer {
   seeds = false
   place = 0
   waiting: Map<string, Waiting> | undefined = undefined
-  /** Its last announce that the swarm accepted, and when that was, in milliseconds. */
+  /** Its last announce that the swarm accepted, with the time in milliseconds. */
   announce: PeerAnnounce | undefined = undefined
   announcedAt = 0
   /** The counts of the last reply. */
@@ -70,7 +70,7 @@ export class SocketPeer implements SignalPeer {
   elsewhere: readonly ProcessCount[] = NOWHERE
   /** Whether it was a leecher on this connection: only a leecher can complete. */
   wasIncomplete = false
-  /** It announced `completed` while Redis was unavailable; the next announce repeats it. */
+  /** Whether it announced `completed` while Redis was unavailable. The next announce repeats it. */
   completionPending = false
   private start: string | undefined = undefined
 
@@ -81,32 +81,31 @@ export class SocketPeer implements SignalPeer {
     this.torrent = torrent
   }
 
-  /** How its offers and answers begin; written once there are some. */
+  /** The common beginning of its offers and answers, which is only created for the first one. */
   get relayStart(): string {
     return (this.start ??= relayStart(this.infoHash, this.peerId))
   }
 
-  /** Whether it is in the swarm. */
   get isJoined(): boolean {
     return this.serial !== 0
   }
 
-  /** Whether its connection still has it. */
+  /** Whether it is still registered with its connection. */
   get isKept(): boolean {
     return this.connection.peers.get(this.infoHash) === this
   }
 
-  /** Takes it off its connection. */
+  /** Unregisters it from its connection. */
   drop(): void {
     if (this.isKept) this.connection.peers.delete(this.infoHash)
   }
 }
 
 const NOWHERE: readonly ProcessCount[] = []
-/** Timers go through few connections at a time, so that messages do not wait for them. */
+/** Timers visit a few connections at a time, so that they do not delay messages. */
 const GROUPS = 300
 
-/** The connections of one process, from the upgrade until they are closed. */
+/** The open connections of one process. */
 export class Connections {
   readonly groups = Array.from({ length: GROUPS }, () => new Set<SocketConnection>())
   private readonly byAddress = new Map<string, number>()
@@ -132,7 +131,7 @@ export class Connections {
     else this.byPasskey.delete(passkey)
   }
 
-  /** Whether the address or the passkey has so many connections. */
+  /** Whether the address or the passkey has reached the limit of connections. */
   isFull({ addressKey, passkey }: SocketOpening, limit: number): boolean {
     const ofPasskey = passkey === undefined ? 0 : this.of(passkey).length
     return ofPasskey >= limit || (this.byAddress.get(addressKey) ?? 0) >= limit

@@ -5,7 +5,7 @@ import { announceReply, cutDescriptions, quote, readMessage } from './messages.t
 const read = (bytes: string): unknown => JSON.parse(Buffer.from(bytes, 'latin1').toString())
 const intervals = { interval: 125, minInterval: 60 }
 
-test('the reply to an announce has both names of the minimum interval', () => {
+test('a reply to an announce contains the minimum interval under both names', () => {
   const counts = { complete: 1, incomplete: 2, downloaded: 3 }
   const members = {
     action: 'announce',
@@ -22,7 +22,7 @@ test('the reply to an announce has both names of the minimum interval', () => {
   })
 })
 
-test('a string is quoted as JSON does, in bytes of UTF-8', () => {
+test('quotes a string as JSON in UTF-8', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       expect(Buffer.from(quote(text), 'latin1').toString()).toBe(JSON.stringify(text))
@@ -30,7 +30,7 @@ test('a string is quoted as JSON does, in bytes of UTF-8', () => {
   )
 })
 
-/** Puts back what was cut out, as the tracker does when it relays a description. */
+/** Restores extracted session descriptions, as the relay does. */
 function restored(message: string): string {
   const descriptions: string[] = []
   const json = cutDescriptions(message, descriptions)
@@ -46,7 +46,7 @@ function isJson(text: string): boolean {
   }
 }
 
-test('descriptions are cut out in their order, as they are written', () => {
+test('extracts descriptions verbatim and in order', () => {
   const message = String.raw`{"offers":[{"offer":{"sdp":"v=0\r\n\"é"}},{"offer":{"sdp" : "😀"}}],"x":1}`
   const descriptions: string[] = []
   expect(cutDescriptions(message, descriptions)).toBe(
@@ -55,7 +55,7 @@ test('descriptions are cut out in their order, as they are written', () => {
   expect(descriptions).toEqual([String.raw`v=0\r\n\"é`, '😀'])
 })
 
-test('a message without a description stays as it is', () => {
+test('leaves a message without a description unchanged', () => {
   for (const message of ['', '{"sdp":5}', '{"sdp":"a', String.raw`{"sdp":"\x"}`, '{"sdp":"a\nb"}']) {
     const descriptions: string[] = []
     expect(cutDescriptions(message, descriptions)).toBe(message)
@@ -63,7 +63,7 @@ test('a message without a description stays as it is', () => {
   }
 })
 
-test('whatever JSON is sent, nothing is lost', () => {
+test('loses no part of any JSON', () => {
   const key = fc.oneof(fc.constant('sdp'), fc.constant('x"sdp'), fc.constant('sdp\\'), fc.string())
   const { value } = fc.letrec((tie) => ({
     value: fc.oneof({ maxDepth: 4 }, fc.string({ unit: 'binary' }), fc.integer(), tie('list'), tie('object')),
@@ -80,7 +80,7 @@ test('whatever JSON is sent, nothing is lost', () => {
   )
 })
 
-test('whatever text is sent, what is cut out does not decide whether it is JSON', () => {
+test('extraction never changes whether a text is JSON', () => {
   const piece = fc.constantFrom('"sdp"', ':', '"', '\\', '{', '}', ',', '"x"', ' ', '\n', 'sdp', 'u0041', '[', ']', '1')
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 14 }), (pieces) => {
@@ -91,7 +91,7 @@ test('whatever text is sent, what is cut out does not decide whether it is JSON'
   )
 })
 
-test('a session description cannot name another one by its index', () => {
+test('a session description cannot refer to another one by its index', () => {
   const offer = { offer_id: 'o'.repeat(20) }
   const message = { action: 'announce', info_hash: 'i'.repeat(20), peer_id: 'p'.repeat(20) }
   for (const sdp of [0, '0', null, ['0']]) {

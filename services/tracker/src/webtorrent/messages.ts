@@ -10,20 +10,19 @@ import {
   type TrackerAction,
 } from '@vault-and-tracker/bencode-tracker'
 
-// The WebTorrent tracker protocol, as the npm package bittorrent-tracker speaks it: JSON in text frames. Info hashes,
-// peer ids and offer ids are strings of twenty characters, U+0000 to U+00FF, one for each byte. Messages are written in
-// bytes: strings with one character for each byte of their UTF-8.
+// The WebTorrent tracker protocol as the npm package bittorrent-tracker implements it: JSON in text frames. Info hashes,
+// peer ids and offer ids are strings of twenty characters from U+0000 to U+00FF, one per byte. Written messages are
+// strings with one character per byte of their UTF-8.
 
 /** An offer or an answer: the id of the offer, and the text of the session description (RFC 8829). */
 export type Offer = {
   readonly offerId: string
-  /** As it is in the client's JSON, between the quotation marks, in bytes. */
+  /** The bytes between the quotation marks in the client's JSON. */
   readonly sdp: string
 }
 
 type Sender = { readonly infoHash: string; readonly peerId: string }
 
-/** A message of a client. */
 export type ClientMessage = AnnounceMessage | AnswerMessage | ScrapeMessage | MalformedMessage
 export type AnnounceMessage = Sender & {
   readonly kind: 'announce'
@@ -41,7 +40,7 @@ export type MalformedMessage = {
 
 /** The info hash in answers to messages without a readable one: clients throw on a message that has none. */
 export const NO_INFO_HASH = '\0'.repeat(20)
-/** How many offers of one announce are relayed. */
+/** Maximum number of relayed offers per announce. */
 const MAX_OFFERS = 20
 /** The same limit as over HTTP. */
 const MAX_SCRAPED = 74
@@ -56,7 +55,7 @@ type Fields = Readonly<Record<string, unknown>>
 type Descriptions = readonly string[]
 
 /**
- * Reads a message of a client. Never fails: a malformed message names its failure.
+ * Parses a message of a client. Never throws: the result for a malformed message names its failure.
  *
  * @param frame the bytes of a text frame, in valid UTF-8; `undefined` for a binary frame, which is malformed
  */
@@ -79,14 +78,14 @@ function malformed(failure: FailureName, infoHash = NO_INFO_HASH, action: Tracke
 }
 
 const BEFORE_TEXT = /"sdp"\s*:\s*"/g
-/** The rest of a well-formed string (RFC 8259 section 7), in bytes, with the quotation mark at its end. */
+/** Matches the rest of a well-formed string (RFC 8259 section 7) in bytes, with the closing quotation mark. */
 const TEXT = /[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*"/y
 const NOT_ASCII = /[\u0080-\u00ff]/
 
 /**
- * Puts the session descriptions of a message aside, and their index in place of each. They are most of what clients send,
- * and are relayed as they came. Whether the rest is JSON does not depend on them: in a string, the quotation marks of
- * `"sdp"` have backslashes in front, and no name may follow a string.
+ * Extracts the session descriptions of a message, and replaces each with its index. They are most of the data of clients,
+ * and are relayed unchanged. Extraction does not affect whether the rest is JSON: within a string, the quotation marks of
+ * `"sdp"` are escaped, and no name may follow a string.
  */
 export function cutDescriptions(message: string, descriptions: string[]): string {
   let json = ''
@@ -109,12 +108,11 @@ function parseJson(bytes: string): unknown {
   }
 }
 
-/** Whether a value is a JSON object. */
 export function isRecord(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Whether a value is a string of twenty bytes, one character for each. */
+/** Whether a value is a string of twenty bytes, one character per byte. */
 function isBytes(value: unknown): value is string {
   return typeof value === 'string' && value.length === 20 && !ABOVE_BYTE.test(value)
 }
@@ -138,7 +136,7 @@ function readAnnounce(fields: Fields, sender: Sender, descriptions: Descriptions
   if (uploaded === undefined || uploaded > Number.MAX_SAFE_INTEGER) return invalid('invalid_uploaded')
   const downloaded = readCount(fields['downloaded'], 0)
   if (downloaded === undefined || downloaded > Number.MAX_SAFE_INTEGER) return invalid('invalid_downloaded')
-  // WebTorrent does not know it while it has only a magnet link, and leaves it out when it stops.
+  // WebTorrent does not know it while it only has a magnet link, and omits it when it stops.
   const left = readCount(fields['left'], Number.MAX_SAFE_INTEGER)
   if (left === undefined) return invalid('invalid_left')
   const want = readCount(fields['numwant'], MAX_OFFERS)
@@ -175,7 +173,7 @@ function readAnnounce(fields: Fields, sender: Sender, descriptions: Descriptions
   }
 }
 
-/** A number of bytes or peers; the fallback if there is none. JSON.parse reads a number that is too large as Infinity. */
+/** Reads a number of bytes or peers, or returns the fallback. JSON.parse returns Infinity for numbers that are too large. */
 function readCount(value: unknown, fallback: number): number | undefined {
   if (value === undefined || value === null) return fallback
   if (typeof value !== 'number' || value < 0) return undefined
@@ -206,7 +204,7 @@ function readAnswer(fields: Fields, sender: Sender, descriptions: Descriptions):
   return { kind: 'answer', infoHash: sender.infoHash, peerId: sender.peerId, toPeerId, answer }
 }
 
-/** Reads a session description and the id next to it. Other members of the description are not relayed. */
+/** Reads a session description and its id. Other members of the description are not relayed. */
 function readDescription(fields: Fields, type: 'offer' | 'answer', descriptions: Descriptions): Offer | undefined {
   const { [type]: description, offer_id: offerId } = fields
   if (!isBytes(offerId) || !isRecord(description) || description['type'] !== type) return undefined
@@ -228,7 +226,7 @@ function readScrape(fields: Fields): ScrapeMessage | MalformedMessage {
   return { kind: 'scrape', infoHashes: [...infoHashes] }
 }
 
-/** What JSON writes as it is, in one byte each. */
+/** Strings of ASCII characters that JSON does not escape. */
 const PLAIN = /^[ !#-[\]-~]*$/
 
 /** A string of the protocol as JSON, in bytes. */
@@ -253,7 +251,7 @@ export function announceReply(
   return `{"action":"announce","info_hash":${quote(infoHash)},${counts},${intervals}${warned}}`
 }
 
-/** Writes how the offers and answers of a peer begin. */
+/** Writes the common beginning of the offers and answers of a peer. */
 export function relayStart(infoHash: string, from: string): string {
   return jsonOf({ action: 'announce', info_hash: infoHash, peer_id: from }).slice(0, -1)
 }

@@ -4,7 +4,7 @@ import { POLICY_VIOLATION, type SocketConnection, type SocketPeer } from './conn
 import { textFromHex } from './messages.ts'
 import { type Client, keyOf, type Signalling } from './signalling.ts'
 
-/** Beyond so many failed removals, peers are left to expire. */
+/** Maximum number of failed removals to repeat. Further peers are left to expire. */
 const MAX_FAILED = 100_000
 
 /** The client of an announce. */
@@ -13,12 +13,12 @@ export function clientOf({ swarm, owner, peerId }: PeerAnnounce): Client {
 }
 
 /**
- * The peers whose announce is under way, by their client. Redis knows which process has a client; two connections of one
- * process are told apart here.
+ * The peers with an announce under way, by client. Redis stores which process has a client. This map distinguishes two
+ * connections of one process.
  */
 export type Claims = Map<string, SocketPeer>
 
-/** Removes peers from their swarms. Never fails: removals that Redis did not carry out are repeated. */
+/** Removes peers from their swarms. Never throws: failed removals are repeated. */
 export class PeerRemoval {
   private readonly announces: SocketAnnounces
   private readonly signalling: Signalling<SocketPeer>
@@ -34,7 +34,7 @@ export class PeerRemoval {
 
   async remove(peer: SocketPeer): Promise<void> {
     const { announce } = peer
-    // Another connection of this client may have taken its place.
+    // Another connection of this client may have replaced it.
     if (this.signalling.leave(peer) && announce !== undefined) await this.close(announce)
   }
 
@@ -52,19 +52,19 @@ export class PeerRemoval {
     connection.closeWith(code, reason)
   }
 
-  /** Ends a connection that does not answer a ping. Returns whether it is ended. */
+  /** Ends a connection that does not answer a ping. Returns whether it was ended. */
   async endUnlessAlive(connection: SocketConnection): Promise<boolean> {
     if (await connection.isAlive()) return false
     await this.end(connection, POLICY_VIOLATION, 'Ping timeout')
     return true
   }
 
-  /** Has the next `retry` remove a peer that Redis may count although its announce failed. */
+  /** Queues the removal of a peer that Redis may count although its announce failed. */
   retryLater(announce: PeerAnnounce): void {
     if (this.failed.length < MAX_FAILED) this.failed.push(announce)
   }
 
-  /** Repeats the removals that failed, except of clients that have announced again: those must stay counted. */
+  /** Repeats failed removals, except of clients that have announced again, which must stay counted. */
   async retry(): Promise<void> {
     const again = this.failed.filter((announce) => {
       const client = clientOf(announce)
@@ -74,7 +74,7 @@ export class PeerRemoval {
     await Promise.all(again.map((announce) => this.close(announce)))
   }
 
-  /** Waits for the removals under way, and repeats those that failed. Returns whether Redis has carried out all. */
+  /** Waits for removals under way, and repeats failed ones. Returns whether all succeeded. */
   async finish(): Promise<boolean> {
     await Promise.all(this.underWay)
     await this.retry()

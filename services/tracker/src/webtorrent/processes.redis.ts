@@ -4,22 +4,21 @@ import { createRedisFunctions } from '../redis/functions.redis.ts'
 import type { SocketCounts } from './counts.ts'
 import type { Relays } from './relay.ts'
 
-/** A longer publication would hold up what Redis does for others. */
+/** A longer publication would delay other commands in Redis. */
 const MAX_PUBLICATION = 262_144
 const PROCESSES = 'tracker:sockets:processes'
 /** Three beats, five seconds apart. */
 const GONE_AFTER_S = 15
 
-/** The Redis channel of one process. Channels are shared by the logical databases of a server. */
+/** The Redis channel of one process. The logical databases of a server share their channels. */
 export function relayChannel(database: number, process: string): string {
   return `tracker:sockets:${String(database)}:${process}`
 }
 
 /**
- * Publishes messages for other processes, one publication for all that are sent to a process in one turn of the event
- * loop.
+ * Publishes messages for other processes. All messages to a process in one turn of the event loop are one publication.
  *
- * @param redis a connection of its own
+ * @param redis a dedicated connection
  */
 export function createRelays(redis: Redis, counts: SocketCounts): Relays {
   const waiting = new Map<string, string[]>()
@@ -60,18 +59,18 @@ export function createRelays(redis: Redis, counts: SocketCounts): Relays {
   }
 }
 
-/** The processes of the tracker that have sockets. All throw what `isUnavailable` recognises. */
+/** The processes of the tracker that have sockets. Methods throw an error that `isUnavailable` recognises if Redis is unavailable. */
 export type Processes = {
-  /** Says that this process runs; it counts as gone 15 seconds after the last time. */
+  /** Renews this process, which counts as stopped 15 seconds after the last call. */
   beat(): Promise<void>
-  /** The processes that are gone and not forgotten. */
+  /** The stopped processes that are still registered. */
   gone(): Promise<readonly Buffer[]>
   forget(process: Buffer): Promise<void>
 }
 
 /**
- * Which processes run, by a key of each that expires: no clock but that of Redis counts. A full Redis renews it too:
- * otherwise it would seem that all are gone.
+ * Each running process has a key that expires, so only the clock of Redis counts. A full Redis also renews it; otherwise
+ * all processes would seem to have stopped.
  */
 export function createProcesses(redis: Redis | Cluster, process: Buffer): Processes {
   const functions = createRedisFunctions(redis, 'background')

@@ -14,7 +14,7 @@ const OTHER = '02'.repeat(8)
 const SWARM = 'swarm'
 const INFO_HASH = infoHashFromBytes(Buffer.alloc(20)) as InfoHash
 
-/** The relay of one process; `sent` is what it sends to another, `delivered` the ids of what its sockets get. */
+/** The relay of one process, with the messages that it sends to another one and the ids that its sockets receive. */
 function create(process: string) {
   const sent: RelayMessage[] = []
   const delivered: { to: string; offer: string }[] = []
@@ -46,7 +46,7 @@ const offers = (count: number): Offer[] =>
 
 const counted = (seeders: number, others: number) => [{ process: OTHER, seeders, others }]
 
-test('whatever another process had and has, each of its peers gets one offer of an announce at most', () => {
+test('each peer of another process receives at most one offer of an announce', () => {
   const counts = fc.record({ seeders: fc.nat(5), others: fc.nat(5) })
   fc.assert(
     fc.property(counts, counts, fc.nat(20), fc.boolean(), (before, added, count, seeds) => {

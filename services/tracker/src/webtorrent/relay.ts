@@ -4,37 +4,37 @@ import { type AnswerMessage, isRecord, type Offer, relayMessage, relayStart } fr
 import type { PeerRemoval } from './peer-removal.ts'
 import type { Client, Delivery, OfferSender, Signalling } from './signalling.ts'
 
-/** What processes of the tracker send each other about their sockets. Processes are named by 16 hex digits. */
+/** A message between processes of the tracker, which have names of 16 hex digits. */
 export type RelayMessage =
   | {
       readonly kind: 'offers'
       readonly swarm: string
       readonly from: OfferSender
       readonly offers: readonly Offer[]
-      /** Others of the same announce came before. */
+      /** Whether other offers of the same announce were sent before. */
       readonly isRest: boolean
     }
   /** An answer for the peer with this serial number in the receiving process. */
   | { readonly kind: 'answer'; readonly serial: number; readonly peerId: string; readonly answer: Offer }
-  /** Asks whether the socket of a client still lives. */
+  /** Asks whether the socket of a client is alive. */
   | (Client & { readonly kind: 'probe'; readonly id: number; readonly process: string })
   | { readonly kind: 'alive'; readonly id: number; readonly alive: boolean }
 
-/** Sends messages to other processes. Never fails: lost messages are counted. */
+/** Sends messages to other processes. Never throws: lost messages are counted. */
 export type Relays = { send(process: string, message: RelayMessage): void; close(): Promise<void> }
 
-/** What became of the offers of one announce. */
+/** The result of relaying the offers of one announce. */
 export type RelayedOffers = {
-  /** The offers that went to no peer. */
+  /** Offers that were not sent to any peer. */
   readonly left: readonly Offer[]
-  /** The offers that other processes got. */
+  /** Offers that were sent to other processes. */
   readonly elsewhere: ReadonlyMap<string, readonly Offer[]>
 }
 
 /** A peer of this process or of another one. */
 type Sender = { readonly peerId: string }
 
-/** A process that does not answer within this time is gone; its client has three seconds to answer a ping. */
+/** A process that does not answer within this time counts as stopped. Its client has three seconds to answer a ping. */
 const PROBE_TIMEOUT_MS = 4_000
 
 /** Relays offers and answers between connections of this process and to other processes. */
@@ -71,10 +71,10 @@ export class OfferRelay {
     return { left, elsewhere }
   }
 
-  /** Relays the offers that are left to other processes, when the counts of these are new. */
+  /** Relays the remaining offers to other processes if their counts have changed. */
   relayRemaining(peer: SocketPeer, { left, elsewhere }: RelayedOffers): void {
     const from = this.senderOf(peer, peer.seeds)
-    // Their peers that got an offer of this announce get no second one.
+    // Peers that have received an offer of this announce receive no second one.
     const counts = peer.elsewhere.map(({ process, seeders, others }) => {
       const taken = elsewhere.get(process)?.length ?? 0
       const seedersTaken = Math.max(0, taken - others)
@@ -98,7 +98,7 @@ export class OfferRelay {
     }
   }
 
-  /** Takes a message of another process. */
+  /** Handles a message from another process. */
   receive(text: string): void {
     const message = readRelay(text)
     switch (message?.kind) {
@@ -119,7 +119,7 @@ export class OfferRelay {
     }
   }
 
-  /** Asks another process whether the connection of a client is still alive there. */
+  /** Asks another process whether its connection of a client is alive. */
   probe(process: string, { swarm, owner, peerId }: Client): Promise<boolean> {
     return new Promise((resolve) => {
       const id = ++this.lastProbe
@@ -178,7 +178,7 @@ export class OfferRelay {
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Reads a message of another process; undefined if only another release understands it. */
+/** Parses a message from another process. Returns undefined for a message of an incompatible release. */
 function readRelay(text: string): RelayMessage | undefined {
   let value: unknown
   try {

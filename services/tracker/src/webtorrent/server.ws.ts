@@ -9,21 +9,20 @@ import type { SocketOpening } from './connections.ts'
 import type { SocketCounts } from './counts.ts'
 import type { SocketTracker } from './tracker.ts'
 
-/** How connections are limited. */
 export type SocketLimits = Pick<ConnectionShared, 'messagesPerSecond' | 'firstRequestWithinMs'> & {
-  /** Lower-case origins that may connect; any origin if empty. */
+  /** Allowed origins in lower case. If empty, any origin is allowed. */
   readonly origins: readonly string[]
-  /** Connections of one address, and of one passkey. */
+  /** Maximum number of connections per address, and per passkey. */
   readonly perAddress: number
   readonly pingEveryMs: number
 }
 
 /**
- * A request that is an upgrade only if it offers WebSockets. Any other offer, such as `h2c`, is ignored (RFC 9110
- * section 7.8): Node asks `upgrade` before it decides, and then answers the request like every other one.
+ * A request that only counts as an upgrade if it offers WebSockets. Other offers, such as `h2c`, are ignored (RFC 9110
+ * section 7.8): Node reads `upgrade` before it decides, and handles the request like any other.
  */
 export class UpgradableRequest extends IncomingMessage {
-  // The constructor of IncomingMessage assigns null, and has done so before a field of this class would get a value.
+  // This must be an accessor: the constructor of IncomingMessage assigns null before fields of this class exist.
   declare private isOffered: boolean | null
 
   get upgrade(): boolean {
@@ -37,11 +36,11 @@ export class UpgradableRequest extends IncomingMessage {
 }
 
 const MAX_MESSAGE = 65_536
-/** Each costs a hundred bytes and more, for as long as its message is not complete. */
+/** Each fragment costs at least 100 bytes until its message is complete. */
 const MAX_FRAGMENTS = 256
-/** Closing at once would reset the connection of a client that is still sending, and it would not read the answer. */
+/** Closing immediately would reset the connection of a client that is still sending, before it reads the response. */
 const LINGER_MS = 500
-/** How long `drain` waits for closing handshakes; then connections are terminated. */
+/** `drain` terminates connections whose closing handshake takes longer. */
 const CLOSE_WITHIN_MS = 1_000
 
 /** Serves the WebTorrent protocol over WebSockets (RFC 6455), for one process. */
@@ -81,15 +80,15 @@ export class SocketServer {
     }, limits.pingEveryMs / groups.length).unref()
   }
 
-  /** Takes the upgrades of a server. */
+  /** Handles the upgrades of a server. */
   attach(server: Server): void {
     server.on('upgrade', (request, stream, head) => this.upgrade(request, stream, head))
   }
 
   /**
-   * Refuses further upgrades, answers what was received and closes every connection with 1001.
+   * Refuses further upgrades, answers received messages, and closes all connections with 1001.
    *
-   * @returns whether Redis knows of all closed connections
+   * @returns whether Redis has removed the peers of all connections
    */
   async drain(): Promise<boolean> {
     this.isStopping = true
@@ -114,7 +113,7 @@ export class SocketServer {
     })
   }
 
-  /** Reads an upgrade request; returns why it is refused, if so. */
+  /** Parses an upgrade request. Returns the reason if it is refused. */
   private admit(request: IncomingMessage): SocketOpening | keyof typeof REFUSALS {
     const { origins, perAddress } = this.limits
     const url = request.url ?? '/'
@@ -140,15 +139,15 @@ const REFUSALS = {
   address_limit: '429 Too Many Requests',
 } as const
 
-/** What the server needs of the tracker. */
+/** The parts of the tracker that the server uses. */
 type SocketServerTracker = Pick<SocketTracker, 'opened' | 'receive' | 'closed' | 'drain' | 'connections'>
 
-/** The same passkey in memory of its own: one cut out of a URL would keep all of the URL in memory. */
+/** Copies a passkey, because a slice would keep the whole URL in memory. */
 function copyOf(passkey: Passkey | undefined): Passkey | undefined {
   return passkey && parsePasskey(Buffer.from(passkey, 'latin1').toString('latin1'))
 }
 
-/** Answers and ends the connection, whether or not the other end ever does: no limit counts it. */
+/** Responds and ends the connection, even if the client does not, because no limit counts it. */
 function refuse(stream: Duplex, status: string): void {
   stream.on('error', () => stream.destroy())
   stream.resume()

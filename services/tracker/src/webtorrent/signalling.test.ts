@@ -23,7 +23,7 @@ function joins(signalling: Signalling<SignalPeer>, name: string, { owner = name,
   return peer
 }
 
-/** As the relay names a peer of a process. */
+/** The name of a peer of another process. */
 function sender({ serial, owner, peerId, seeds }: SignalPeer, process = PROCESS) {
   return { process, serial, owner, peerId, seeds }
 }
@@ -32,7 +32,7 @@ function offers(count: number, prefix = 'offer'): Offer[] {
   return Array.from({ length: count }, (_, i) => ({ offerId: `${prefix}-${String(i)}`, sdp: '' }))
 }
 
-test('each offer goes to another peer, none to the sender', () => {
+test('sends each offer to a different peer, and none to the sender', () => {
   const signalling = create()
   const from = joins(signalling, 'a')
   for (const name of ['b', 'c', 'd']) joins(signalling, name)
@@ -41,14 +41,14 @@ test('each offer goes to another peer, none to the sender', () => {
   expect(new Set(here.map(({ offer }) => offer.offerId)).size).toBe(3)
 })
 
-test('no offer goes to another client of the same user', () => {
+test('sends no offer to another client of the same user', () => {
   const signalling = create()
   const from = joins(signalling, 'a')
   joins(signalling, 'b', { owner: 'a' })
   expect(signalling.distribute(sender(from), SWARM, offers(5), []).here).toEqual([])
 })
 
-test('offers of seeders go to leechers only', () => {
+test('sends offers of seeders to leechers only', () => {
   const signalling = create()
   const seeder = joins(signalling, 's', { seeds: true })
   joins(signalling, 't', { seeds: true })
@@ -56,7 +56,7 @@ test('offers of seeders go to leechers only', () => {
   expect(signalling.distribute(sender(seeder), SWARM, offers(5), []).here.map(({ to }) => to.peerId)).toEqual(['id-l'])
 })
 
-test('an answer goes to whoever made the offer, once', () => {
+test('sends an answer to the peer that made the offer, once', () => {
   const signalling = create()
   const [a, b] = [joins(signalling, 'a'), joins(signalling, 'b')]
   signalling.distribute(sender(a), SWARM, offers(1), [])
@@ -64,7 +64,7 @@ test('an answer goes to whoever made the offer, once', () => {
   expect(signalling.answered(b, 'id-a', 'offer-0')).toBeUndefined()
 })
 
-test('an answer to an offer that was sent to somebody else, or to nobody, goes nowhere', () => {
+test('drops an answer to an offer that the peer did not receive', () => {
   const signalling = create()
   const a = joins(signalling, 'a')
   joins(signalling, 'b')
@@ -74,7 +74,7 @@ test('an answer to an offer that was sent to somebody else, or to nobody, goes n
   expect(signalling.answered(c, 'id-b', 'offer-9')).toBeUndefined()
 })
 
-test('an answer after two minutes goes nowhere', () => {
+test('drops an answer after two minutes', () => {
   const signalling = create()
   const [a, b] = [joins(signalling, 'a'), joins(signalling, 'b')]
   signalling.distribute(sender(a), SWARM, offers(1), [])
@@ -82,7 +82,7 @@ test('an answer after two minutes goes nowhere', () => {
   expect(signalling.answered(b, 'id-a', 'offer-0')).toBeUndefined()
 })
 
-test('the offers that wait for one peer are bounded', () => {
+test('limits the unanswered offers per peer', () => {
   const signalling = create()
   const [a, b] = [joins(signalling, 'a'), joins(signalling, 'b')]
   for (let i = 0; i < 300; i++) signalling.distribute(sender(a), SWARM, offers(1, String(i)), [])
@@ -90,7 +90,7 @@ test('the offers that wait for one peer are bounded', () => {
   expect(signalling.answered(b, 'id-a', '299-0')).toBeDefined()
 })
 
-test('a peer that becomes a seeder keeps its serial number and what it was offered', () => {
+test('a peer that becomes a seeder keeps its serial number and received offers', () => {
   const signalling = create()
   const [a, b] = [joins(signalling, 'a'), joins(signalling, 'b')]
   signalling.distribute(sender(a), SWARM, offers(1), [])
@@ -99,7 +99,7 @@ test('a peer that becomes a seeder keeps its serial number and what it was offer
   expect(signalling.answered(seeding, 'id-a', 'offer-0')).toBeDefined()
 })
 
-test('offers are shared between processes, by how many peers each has', () => {
+test('distributes offers between processes in proportion to their peers', () => {
   const signalling = create()
   const from = joins(signalling, 'a')
   for (const name of ['b', 'c']) joins(signalling, name)
@@ -119,7 +119,7 @@ test('offers are shared between processes, by how many peers each has', () => {
   expect(totals.elsewhere).toBeGreaterThan(380)
 })
 
-test('offers that are left can go to other processes later, one for each of their peers', () => {
+test('remaining offers can be sent to other processes later, one per peer', () => {
   const signalling = create()
   const from = joins(signalling, 'a')
   joins(signalling, 'b')
@@ -132,7 +132,7 @@ test('offers that are left can go to other processes later, one for each of thei
   expect(new Set(sent.map(({ offerId }) => offerId)).size).toBe(4)
 })
 
-test('a peer that left gets nothing and is found no more', () => {
+test('a peer that has left receives no offers and is not found', () => {
   const signalling = create()
   const [a, b] = [joins(signalling, 'a'), joins(signalling, 'b')]
   signalling.leave(b)
@@ -142,7 +142,7 @@ test('a peer that left gets nothing and is found no more', () => {
   expect(signalling.peersOf(SWARM).map(({ peerId }) => peerId)).toEqual(['id-a'])
 })
 
-// Two processes, their swarms and whatever peers do, in any order.
+// Two processes, their swarms, and random actions of peers.
 type Step =
   | { kind: 'join'; process: number; user: number; client: number; swarm: number; seeds: boolean }
   | { kind: 'leave'; process: number; user: number; client: number; swarm: number }
@@ -167,7 +167,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.nat(90_000) }) },
 )
 
-test('whatever the order, no offer or answer reaches whom it should not', () => {
+test('offers and answers only reach the right peers, in any order of actions', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 120 }), fc.integer(), (steps, seed) => {
       let state = seed
@@ -179,7 +179,7 @@ test('whatever the order, no offer or answer reaches whom it should not', () => 
       const nodes = names.map(() => create(random))
       const node = (i: number): Signalling<SignalPeer> => nodes[i] ?? create()
       let offered = 0
-      /** Every offer that was ever delivered: who made it, who got it, when, and whether it was answered. */
+      /** All delivered offers with their sender, receiver and time, and whether they were answered. */
       const delivered: { offer: string; from: string; fromId: string; to: string; at: number; answered: boolean }[] = []
       const label = (process: number, serial: number): string => `${String(process)}/${String(serial)}`
 
@@ -236,7 +236,7 @@ test('whatever the order, no offer or answer reaches whom it should not', () => 
             })
           }
         } else {
-          // Mostly an offer that exists, made by whoever; sometimes one that does not.
+          // Usually an existing offer of any peer, sometimes an unknown one.
           const one = delivered[each.offer]
           const toId = each.to < 30 ? (one?.fromId ?? 'nobody') : `peer-${String(each.to % 3)}-0-0`
           const origin = signalling.answered(peer, toId, one?.offer ?? 'none')

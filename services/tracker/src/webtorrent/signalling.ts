@@ -1,7 +1,7 @@
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import type { Offer } from './messages.ts'
 
-/** A client in a swarm, in strings of one character for each byte. */
+/** A client in a swarm, in strings of one character per byte. */
 export type Client = {
   readonly swarm: string
   /** Peers of one owner are not introduced to each other. */
@@ -9,9 +9,9 @@ export type Client = {
   readonly peerId: string
 }
 
-/** A peer that has a socket of this process. Signalling sets every member except the peer id. */
+/** A peer with a socket of this process. Signalling sets all fields except the peer id. */
 export type SignalPeer = {
-  /** Names this stay of the client in the swarm, and nothing else in this process; 0 before the peer joins. */
+  /** Identifies the peer until it leaves the swarm, uniquely in this process; 0 before it joins. */
   serial: number
   swarm: string
   owner: string
@@ -20,30 +20,30 @@ export type SignalPeer = {
   seeds: boolean
   /** Its index in the list of the seeders, or of the others, of its swarm. */
   place: number
-  /** The offers that it was sent and may answer. */
+  /** The received offers that it may answer. */
   waiting: Map<string, Waiting> | undefined
 }
 
-/** Who made an offer: a process, named by 16 hex digits, and a peer of it. */
+/** The sender of an offer: the name of a process, 16 hex digits, and one of its peers. */
 export type Origin = { readonly process: string; readonly serial: number }
 
-/** The sender of offers, as other processes know it. */
+/** The sender of offers in messages between processes. */
 export type OfferSender = Origin & { readonly owner: string; readonly peerId: string; readonly seeds: boolean }
 
-/** How many peers of a swarm another process has. Partial seeds count as seeders. */
+/** The number of peers that another process has in a swarm. Partial seeds count as seeders. */
 export type ProcessCount = { readonly process: string; readonly seeders: number; readonly others: number }
 
-/** An offer that waits for the answer of a peer. */
+/** An unanswered offer. */
 export type Waiting = { readonly origin: Origin; readonly until: number }
 
-/** An offer and the peer of this process that it goes to. */
+/** An offer and its receiver in this process. */
 export type Delivery<Peer> = { readonly to: Peer; readonly offer: Offer }
 
-/** How the offers of one announce are shared out: each goes to one peer, to one process, or to none. */
+/** The distribution of the offers of one announce. Each is sent to one peer, to one process, or not at all. */
 export type Distribution<Peer> = {
   readonly here: readonly Delivery<Peer>[]
   readonly elsewhere: ReadonlyMap<string, readonly Offer[]>
-  /** The offers that are left when every other peer of the swarm has one. */
+  /** The remaining offers once every other peer of the swarm has one. */
   readonly left: readonly Offer[]
 }
 
@@ -54,15 +54,15 @@ type Swarm<Peer> = {
   readonly byClient: Map<string, Peer>
 }
 
-/** The client forgets an offer after 50 s; slow ones get some more. */
+/** Clients drop an offer after 50 s. This leaves some more time for slow ones. */
 const OFFER_LIFE_MS = 120_000
-/** The rest of an announce's offers comes when Redis has answered. */
+/** The remaining offers of an announce may follow until then, after the reply of Redis. */
 const REST_WITHIN_MS = 10_000
-/** How many offers wait for the answer of one peer; the oldest is dropped. */
+/** Maximum number of unanswered offers per peer. Beyond it, the oldest is dropped. */
 const MAX_WAITING = 256
 const NOWHERE: ReadonlyMap<string, readonly Offer[]> = new Map()
 
-/** Decides, among the peers of one process, who gets which offer and which answers are relayed. */
+/** Decides which peers of one process receive which offers, and which answers are relayed. */
 export class Signalling<Peer extends SignalPeer> {
   private readonly clock: Clock
   private readonly random: () => number
@@ -70,13 +70,13 @@ export class Signalling<Peer extends SignalPeer> {
   private readonly serials = new Map<number, Peer>()
   private lastSerial = 0
 
-  /** @param random gives numbers from 0 to 1 */
+  /** @param random returns numbers from 0 to 1 */
   constructor(clock: Clock, random: () => number) {
     this.clock = clock
     this.random = random
   }
 
-  /** Adds a peer to its swarm, or changes its role. It takes the place of another peer of the same client. */
+  /** Adds a peer to its swarm, or changes its role. It replaces another peer of the same client. */
   join(peer: Peer, { swarm: name, owner, peerId }: Client, seeds: boolean): void {
     if (peer.serial !== 0 && peer.swarm !== name) this.leave(peer)
     let swarm = this.swarms.get(name)
@@ -88,7 +88,7 @@ export class Signalling<Peer extends SignalPeer> {
     if (known !== undefined) takeOut(swarm, known)
     peer.serial = known?.serial ?? ++this.lastSerial
     peer.waiting = known?.waiting
-    // Strings that are the same are stored once.
+    // Equal strings are stored once.
     peer.swarm = swarm.name
     peer.owner = known?.owner ?? owner
     peer.seeds = seeds
@@ -98,7 +98,7 @@ export class Signalling<Peer extends SignalPeer> {
     this.serials.set(peer.serial, peer)
   }
 
-  /** Removes a peer, unless another one has taken its place. Returns whether it was there. */
+  /** Removes a peer unless another one has replaced it. Returns whether it was removed. */
   leave(peer: Peer): boolean {
     const { serial } = peer
     peer.serial = 0
@@ -115,7 +115,7 @@ export class Signalling<Peer extends SignalPeer> {
     return this.swarms.get(swarm)?.byClient.get(owner + peerId)
   }
 
-  /** The peer that a serial number names, until it leaves. */
+  /** The peer with a serial number, or undefined after it has left. */
   bySerial(serial: number): Peer | undefined {
     return this.serials.get(serial)
   }
@@ -125,9 +125,9 @@ export class Signalling<Peer extends SignalPeer> {
   }
 
   /**
-   * Shares the offers of a peer out among all others of its swarm at random, one offer to each.
+   * Distributes the offers of a peer at random among the other peers of its swarm, one offer per peer.
    *
-   * @param elsewhere the other processes that have peers of the swarm
+   * @param elsewhere the other processes with peers of the swarm
    */
   distribute(
     from: OfferSender,
@@ -145,7 +145,7 @@ export class Signalling<Peer extends SignalPeer> {
     return { ...shared, here: this.deliver(from, here.slice(0, own.taken), offers) }
   }
 
-  /** Shares offers out in the same way, among the peers of other processes only. */
+  /** Distributes offers in the same way, but only among peers of other processes. */
   distributeElsewhere(
     from: OfferSender,
     offers: readonly Offer[],
@@ -156,16 +156,16 @@ export class Signalling<Peer extends SignalPeer> {
   }
 
   /**
-   * Shares out the offers that a peer of another process sent to this one.
+   * Distributes the offers from a peer of another process.
    *
-   * @param isRest whether others of the same announce came before; a peer that got one of them gets no second one
+   * @param isRest whether other offers of the same announce came before. A peer that received one receives no second one
    */
   receive(from: OfferSender, swarm: string, offers: readonly Offer[], isRest = false): readonly Delivery<Peer>[] {
     return this.deliver(from, this.pick(from, this.swarms.get(swarm), offers.length, isRest), offers)
   }
 
   /**
-   * Returns who made the offer that a peer answers, if that peer received it within the last two minutes and has not
+   * Returns the sender of the offer that a peer answers, if the peer received it within the last two minutes and has not
    * answered it yet.
    */
   answered(by: Peer, toPeerId: string, offerId: string): Origin | undefined {
@@ -184,7 +184,7 @@ export class Signalling<Peer extends SignalPeer> {
     const size = others.length + (from.seeds ? 0 : seeders.length)
     const picked: Peer[] = []
     const start = Math.floor(this.random() * size)
-    // A stride without a common divisor visits every place once, and neighbours do not stay neighbours.
+    // A stride that is coprime to the length visits every peer once, in an order that differs from the list.
     const stride = strideFor(size, this.random)
     for (let i = 0, at = start; i < size && picked.length < want; i++, at = (at + stride) % size) {
       const peer = at < others.length ? others[at] : seeders[at - others.length]
@@ -201,7 +201,7 @@ export class Signalling<Peer extends SignalPeer> {
     return false
   }
 
-  /** Gives each of these peers one offer. */
+  /** Assigns one offer to each of these peers. */
   private deliver(
     { process, serial, peerId }: OfferSender,
     peers: readonly Peer[],
@@ -219,7 +219,7 @@ export class Signalling<Peer extends SignalPeer> {
         waiting.delete(key)
       }
       const key = peerId + offer.offerId
-      // Two users may claim the same peer id; the answer could go to either.
+      // Two users may claim the same peer id, and the answer could reach either.
       if (waiting.has(key)) continue
       waiting.set(key, pending)
       deliveries.push({ to, offer })
@@ -228,7 +228,7 @@ export class Signalling<Peer extends SignalPeer> {
   }
 }
 
-/** Names a client in one string. */
+/** Returns one string that identifies a client. */
 export function keyOf({ swarm, owner, peerId }: Client): string {
   return swarm + owner + peerId
 }
@@ -237,7 +237,7 @@ function partOf<Peer extends SignalPeer>({ seeders, others }: Swarm<Peer>, { see
   return seeds ? seeders : others
 }
 
-/** Takes a peer out of its list; the last one takes its place. */
+/** Removes a peer from its list by moving the last one to its index. */
 function takeOut<Peer extends SignalPeer>(swarm: Swarm<Peer>, peer: Peer): void {
   const part = partOf(swarm, peer)
   const last = part.pop()
@@ -246,10 +246,10 @@ function takeOut<Peer extends SignalPeer>(swarm: Swarm<Peer>, peer: Peer): void 
   last.place = peer.place
 }
 
-/** How many peers without an offer a process has, and how many offers it takes. */
+/** The number of peers without an offer in a process, and the number of offers it receives. */
 type Share = { left: number; taken: number }
 
-/** Shares offers out among processes: the first ones go to this process, which has a peer for `mostHere` of them. */
+/** Distributes offers among processes. The first ones stay in this process, which has peers for `mostHere` of them. */
 function share(
   own: Share,
   mostHere: number,
@@ -270,7 +270,7 @@ function share(
   return { elsewhere: away, left: offers.slice(next) }
 }
 
-/** Gives one more offer to a process, with a probability in proportion to its peers without one. The first share is that of this process. */
+/** Assigns one more offer to a random process, weighted by its peers without one. The first share is this process. */
 function takeShare(shares: Share[], mostHere: number, random: () => number): void {
   const total = shares.reduce((sum, { left }) => sum + left, 0)
   let dice = random() * total

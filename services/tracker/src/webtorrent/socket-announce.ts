@@ -35,7 +35,7 @@ export function sendRefusal(
   connection.sendText(failureReply(action, infoHash, failure, detail))
 }
 
-/** What announces need. */
+/** The dependencies of announces. */
 export type AnnounceQueueParts = {
   readonly announces: SocketAnnounces
   readonly signalling: Signalling<SocketPeer>
@@ -47,10 +47,10 @@ export type AnnounceQueueParts = {
   readonly maxTorrents: number
 }
 
-/** The announces over the sockets of one process. Those of one torrent on one connection are carried out in order. */
+/** The announces over the sockets of one process. Those of one torrent on one connection run in order. */
 export class AnnounceQueue {
   readonly parts: AnnounceQueueParts
-  /** The last announce of each peer that has one under way. */
+  /** The last announce of each peer with announces under way. */
   private readonly last = new Map<SocketPeer, SocketAnnounce>()
   private onIdle: (() => void) | undefined = undefined
 
@@ -58,7 +58,7 @@ export class AnnounceQueue {
     this.parts = parts
   }
 
-  /** Carries an announce out after those before it, answers it and relays its offers. */
+  /** Runs an announce after earlier ones of the peer, replies, and relays its offers. */
   add(connection: SocketConnection, message: AnnounceMessage, bytes: number): void {
     const { announces, relay, clock, maxTorrents } = this.parts
     const { infoHash, peerId, request, offers } = message
@@ -88,10 +88,10 @@ export class AnnounceQueue {
     else before.next = announce
   }
 
-  /** Starts the announce after one that is answered. */
+  /** Starts the announce that follows an answered one. */
   answered({ socketPeer, next }: SocketAnnounce): void {
     if (next !== undefined) {
-      // Many that are answered at once would otherwise start each other in ever deeper calls.
+      // Otherwise, many announces that are answered immediately would overflow the call stack.
       queueMicrotask(() => next.start())
       return
     }
@@ -113,7 +113,7 @@ export class AnnounceQueue {
   }
 }
 
-/** One announce over a socket: it is checked, claims its client, is carried out by the swarm and answered. */
+/** One announce over a socket: it passes the rules, claims its client, is applied to the swarm, and is answered. */
 class SocketAnnounce extends Announce {
   readonly socketPeer: SocketPeer
   next: SocketAnnounce | undefined = undefined
@@ -121,7 +121,7 @@ class SocketAnnounce extends Announce {
   private readonly queue: AnnounceQueue
   private readonly offers: readonly Offer[]
   private readonly bytes: number
-  /** Set once no rule refuses the announce. */
+  /** Set once the rules accept the announce. */
   private client: Client | undefined = undefined
   private relayed: RelayedOffers | undefined = undefined
 
@@ -144,7 +144,7 @@ class SocketAnnounce extends Announce {
     // While this announce waited, the one before it may have removed the peer.
     if (!connection.isEnded) connection.peers.set(infoHash, socketPeer)
     else if (request.event !== 'stopped' && request.event !== 'completed') {
-      // Of a closed connection, only events that a client sends once are still carried out.
+      // After the connection has closed, only events that clients send once are still applied.
       this.finish()
       return
     }
@@ -200,7 +200,7 @@ class SocketAnnounce extends Announce {
     this.reply(answer, announces.intervals(), warning && WARNINGS[warning].message)
   }
 
-  /** Asks the process that has a socket of this client whether it lives; it has changed nothing. */
+  /** Asks the process with a socket of this client whether that is alive. The swarm has not changed. */
   private probe(process: string): void {
     const { client } = this
     if (client === undefined) return
@@ -210,7 +210,7 @@ class SocketAnnounce extends Announce {
       .catch((error: unknown) => this.failed(error))
   }
 
-  /** @param answer undefined for a torrent that waits for moderation */
+  /** @param answer undefined for a torrent that is awaiting moderation */
   private reply(answer: SwarmAnswer | undefined, intervals: Intervals, warning: string | undefined): void {
     const { socketPeer, request, relayed } = this
     const { relay } = this.queue.parts
@@ -230,7 +230,7 @@ class SocketAnnounce extends Announce {
   }
 
   failed(error: unknown): void {
-    // Redis may have carried it out all the same.
+    // Redis may have applied it nevertheless.
     void this.giveUp(this.queue.parts.announces.refuseError(error), this.client && this.peer)
   }
 
@@ -238,7 +238,7 @@ class SocketAnnounce extends Announce {
     this.refused(this.queue.parts.announces.refuse('announce', 'peer_id_in_use'))
   }
 
-  /** Records the answer. Returns false if the connection or the torrent is gone, so that no reply is sent. */
+  /** Records the answer. Returns false if the connection or the torrent no longer exists, so that no reply is sent. */
   private settle(answer: SwarmAnswer | undefined, isJoined: boolean): boolean {
     const { socketPeer, client, peer } = this
     const { announces, signalling, claims, removal, clock } = this.queue.parts
@@ -283,13 +283,13 @@ class SocketAnnounce extends Announce {
   }
 }
 
-/** Of a torrent that waits for moderation. */
+/** For a torrent that is awaiting moderation. */
 const PENDING: Intervals = {
   interval: WARNINGS.pending_moderation.interval,
   minInterval: WARNINGS.pending_moderation.interval,
 }
 
-/** How many peers of the swarm the other processes have. */
+/** The number of peers of the swarm in each other process. */
 function countsElsewhere({ sockets }: SwarmAnswer, process: ProcessId): readonly ProcessCount[] {
   return sockets
     .filter((each) => !each.process.equals(process))
@@ -302,8 +302,8 @@ function sendReply(peer: SocketPeer, intervals: Parameters<typeof announceReply>
 }
 
 /**
- * The event that the swarm is told: seeders send `completed` before `started`, and a completion that could not be carried
- * out is repeated with a later announce.
+ * The event for the swarm. Seeders send `completed` before `started`, and a completion that failed is repeated with a
+ * later announce.
  */
 function eventOf({ wasIncomplete, completionPending }: SocketPeer, { event, left }: AnnounceRequest): AnnounceEvent {
   if (event === 'completed') return wasIncomplete ? event : 'started'

@@ -13,7 +13,7 @@ import { SocketCounts } from './counts.ts'
 import { Signalling } from './signalling.ts'
 import { SocketTracker } from './tracker.ts'
 
-// The tracker of sockets on a swarm that answers when the test says so, or not at all.
+// The tracker on a simulated swarm whose answers the tests control.
 
 const INFO_HASH = 'ab'.repeat(20)
 const SWARM = Buffer.from(INFO_HASH, 'hex')
@@ -27,10 +27,10 @@ type Client = {
 }
 
 let now: number
-/** Of the clients that the swarm counts, their events in the order in which it heard of them. */
+/** The events that the swarm received, in order, by client. */
 let counted: Map<string, PeerAnnounce>
 let heard: string[]
-/** What waits to be answered, oldest first; undefined where the swarm answers at once. */
+/** Unanswered announces, oldest first; undefined if the swarm answers immediately. */
 let waiting: (() => void)[] | undefined
 let isAway: boolean
 let isPending: boolean
@@ -158,7 +158,7 @@ async function settle(): Promise<void> {
   for (let i = 0; i < 10; i++) await turn()
 }
 
-/** Has the swarm answer the announce that waits longest. */
+/** Answers the oldest announce. */
 async function answerNext(): Promise<void> {
   waiting?.shift()?.()
   await settle()
@@ -182,7 +182,7 @@ test('a client that reconnects while the swarm is slow stays counted', async () 
   expect(counted.size).toBe(1)
 })
 
-test('of two connections that announce the same peer id at once, one is refused', async () => {
+test('refuses one of two connections that announce the same peer id at once', async () => {
   waiting = []
   const [first, second] = [connect(), connect()]
   send(first, 'a')
@@ -193,7 +193,7 @@ test('of two connections that announce the same peer id at once, one is refused'
   expect(second.messages).toMatchObject([{ 'failure reason': 'This peer_id is in use on another connection' }])
 })
 
-test.each([['first'], ['second']])('a torrent that is removed during the %s announce keeps no peer', async (which) => {
+test.each([['first'], ['second']])('a torrent that is deleted during the %s announce keeps no peer', async (which) => {
   const client = connect()
   if (which === 'second') {
     send(client, 'a')
@@ -213,7 +213,7 @@ test.each([['first'], ['second']])('a torrent that is removed during the %s anno
   expect(client.messages.at(-1)).toHaveProperty('failure reason')
 })
 
-test('a peer that stops while Redis is away gets no offers, and is stopped when Redis is back', async () => {
+test('a peer that stops while Redis is unavailable receives no offers, and is removed later', async () => {
   const [client, other] = [connect(), connect('bb')]
   send(client, 'a')
   send(other, 'b')
@@ -230,7 +230,7 @@ test('a peer that stops while Redis is away gets no offers, and is stopped when 
   expect(counted.size).toBe(1)
 })
 
-test('a peer that was counted although its announce failed is stopped when it does not come back', async () => {
+test('a peer that was counted although its announce failed is removed if it does not return', async () => {
   waiting = []
   const client = connect()
   send(client, 'a')
@@ -245,7 +245,7 @@ test('a peer that was counted although its announce failed is stopped when it do
   expect(counted.size).toBe(0)
 })
 
-test('a client that comes back while what was missed is repeated stays counted', async () => {
+test('a client that returns while failed removals are repeated stays counted', async () => {
   const client = connect()
   send(client, 'a')
   await settle()
@@ -262,7 +262,7 @@ test('a client that comes back while what was missed is repeated stays counted',
   expect(counted.size).toBe(1)
 })
 
-test('a clock that is set back makes no announce too soon', async () => {
+test('a clock that is set back does not make an announce too soon', async () => {
   const client = connect()
   send(client, 'a')
   await settle()
@@ -272,7 +272,7 @@ test('a clock that is set back makes no announce too soon', async () => {
   expect(heard).toEqual(['regular', 'regular'])
 })
 
-test('completed is told to the swarm once Redis is back', async () => {
+test('the swarm receives completed once Redis is available again', async () => {
   const client = connect()
   send(client, 'a')
   await settle()
@@ -288,7 +288,7 @@ test('completed is told to the swarm once Redis is back', async () => {
   expect(heard).toEqual(['regular', 'completed', 'regular'])
 })
 
-test('what comes during the drain is not carried out', async () => {
+test('ignores messages during the drain', async () => {
   waiting = []
   const client = connect()
   send(client, 'a')
@@ -303,7 +303,7 @@ test('what comes during the drain is not carried out', async () => {
   expect(counted.size).toBe(0)
 })
 
-test('a peer that the swarm expired gets no offers, until it announces again', async () => {
+test('a peer that has expired in the swarm receives no offers until it announces again', async () => {
   const [silent, other] = [connect(), connect('bb')]
   send(silent, 'a')
   await settle()
@@ -320,7 +320,7 @@ test('a peer that the swarm expired gets no offers, until it announces again', a
   expect(offersOf(silent)).toHaveLength(1)
 })
 
-test('thousands of announces that are answered at once after one that waited are all answered', async () => {
+test('answers thousands of announces that queued behind a slow one', async () => {
   isPending = true
   const client = connect()
   send(client, 'a', { event: 'started' })
@@ -330,7 +330,7 @@ test('thousands of announces that are answered at once after one that waited are
   await expect(tracker.drain()).resolves.toBe(true)
 })
 
-test('a client that announces both info hashes of a hybrid torrent is one peer, until it is gone', async () => {
+test('a client that announces both info hashes of a hybrid torrent is one peer until it leaves', async () => {
   const [client, other] = [connect(), connect('bb')]
   const second = Buffer.alloc(20, 0xcd)
   send(client, 'a')

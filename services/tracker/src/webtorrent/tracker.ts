@@ -23,7 +23,7 @@ const GOING_AWAY = 1001
 const MAX_MALFORMED = 20
 /** How long `drain` waits for announces under way. */
 const DRAIN_WITHIN_MS = 5_000
-/** A sweep checks a twelfth of the groups, and at least so many connections: all at once would block the event loop. */
+/** A sweep checks a twelfth of the groups, and at least this many connections. A full sweep would block the event loop. */
 const SWEPT_GROUPS = 25
 const MIN_SWEPT = 1_000
 
@@ -49,7 +49,7 @@ export class SocketTracker {
     process: string
     /** The limit of torrents per connection. */
     maxTorrents: number
-    /** How long the swarm keeps a peer after its last announce. */
+    /** Time after its last announce at which the swarm expires a peer. */
     timeToLiveMs: number
     announces: SocketAnnounces
     signalling: Signalling<SocketPeer>
@@ -72,7 +72,7 @@ export class SocketTracker {
   }
 
   /**
-   * Takes a message.
+   * Handles a message.
    *
    * @param frame the text, valid UTF-8; `undefined` for a binary message, which is malformed
    */
@@ -103,12 +103,12 @@ export class SocketTracker {
     if (!connection.isEnded) void this.removal.removeAll(connection)
   }
 
-  /** Takes a message of another process. */
+  /** Handles a message from another process. */
   receiveRelay(text: string): void {
     this.relay.receive(text)
   }
 
-  /** Closes the connections of a user, and removes the peers of a torrent, that may not announce after a change. */
+  /** After a change, closes the connections of a user and removes the peers of a torrent that may no longer announce. */
   forget(change: Invalidation): void {
     const passkey = change.kind === 'user' ? parsePasskey(change.passkey) : undefined
     if (passkey !== undefined)
@@ -119,7 +119,7 @@ export class SocketTracker {
       this.recheckTorrent(peer).catch(ignore)
   }
 
-  /** Checks every connection and peer again: changes may have been missed. */
+  /** Checks all connections and peers again, because changes may have been missed. */
   revalidateAll(): void {
     for (const connection of this.connections.all()) {
       if (connection.opening.failure === undefined) this.recheckUser(connection).catch(ignore)
@@ -128,8 +128,7 @@ export class SocketTracker {
   }
 
   /**
-   * Removes the peers that the swarm has expired, of a part of the connections, and repeats the removals that Redis did
-   * not carry out.
+   * Removes peers that have expired in the swarm, for a part of the connections, and repeats failed removals.
    */
   async sweep(): Promise<void> {
     const due = this.clock.now() - this.timeToLiveMs
@@ -146,7 +145,7 @@ export class SocketTracker {
     await this.removal.retry()
   }
 
-  /** Answers what was received, then closes every connection. Returns whether Redis knows of all closed connections. */
+  /** Answers received messages, then closes all connections. Returns whether Redis has removed all of their peers. */
   async drain(): Promise<boolean> {
     this.isDraining = true
     await Promise.race([this.queue.idle(), sleep(DRAIN_WITHIN_MS, undefined, { ref: false })])

@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { SocketCounts } from './counts.ts'
 
-/** Registers the metrics of WebSockets, which are read from the counts when they are collected. */
+/** Registers the metrics of WebSockets, which read the counts when they are collected. */
 export function registerSocketMetrics(registry: Registry, counts: SocketCounts): void {
   const registers = [registry]
   new Gauge({
