@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { parsePublicKey, type ReceivedMessage, signRequest } from '../src/index.ts'
 import { AGENT, CREATED, check, fieldOf, NONCE, outcome, PRIVATE_JWK, signingKey } from './support.ts'
 
-// FUZZ_SEED=<n> repeats or varies a run, FUZZ_RUNS=<n> lengthens it. A failure names its seed.
+// FUZZ_SEED=<n> repeats or varies a run, TRIALS=<n> lengthens it. A failure names its seed.
 const SEED = Number(process.env['FUZZ_SEED'] ?? 9421)
 const RUNS = 4_000 * Number(process.env['TRIALS'] ?? 1)
 
