@@ -52,7 +52,6 @@ async function fill(): Promise<void> {
      from generate_series(date_trunc('hour', now()) - interval '1 year', now(), interval '1 hour') as hour,
        (
          select 'function', unnest($1::text[]) union all select 'client', unnest($2::text[])
-         union all select 'time', generate_series(0, 9)::text
        ) as names (kind, name)`,
     [FUNCTIONS, CLIENTS],
   )

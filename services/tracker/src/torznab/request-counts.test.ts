@@ -1,29 +1,7 @@
 import { expect, test } from '@jest/globals'
-import { countRequests, percentile95 } from './request-counts.ts'
+import { countRequests } from './request-counts.ts'
 
 const REQUEST = { userId: 'alice', function: 'search', client: 'Sonarr', durationMs: 10, error: null }
-
-function percentileOf(times: readonly number[]): number | null {
-  const { hours } = countRequests(times.map((durationMs) => ({ ...REQUEST, at: new Date(0), durationMs })))
-  const counts = hours
-    .filter(({ kind }) => kind === 'time')
-    .map(({ name, requests }) => [Number(name), requests] as const)
-  return percentile95(new Map(counts))
-}
-
-test('a percentile is at most 20 % off', () => {
-  const random = (i: number) => (((i + 1) * 7_919) % 10_007) / 10_007
-  for (const scale of [1, 40, 3_000]) {
-    const times = Array.from({ length: 5_000 }, (_, i) => 1 + scale * random(i) ** 3)
-    const exact = times.toSorted((a, b) => a - b)[4_749] ?? 0
-    expect(Math.abs((percentileOf(times) ?? 0) / exact - 1)).toBeLessThanOrEqual(0.2)
-  }
-})
-
-test('a percentile of no request is unknown, and of fast requests a millisecond', () => {
-  expect(percentileOf([])).toBeNull()
-  expect(percentileOf([0.2, 0.7, 1])).toBe(1)
-})
 
 test('requests are counted by hour, function and application, and by user', () => {
   const { hours, users } = countRequests([
@@ -34,7 +12,6 @@ test('requests are counted by hour, function and application, and by user', () =
   for (const [kind, length] of [
     ['function', 3],
     ['client', 2],
-    ['time', 3],
   ] as const) {
     const rows = hours.filter((row) => row.kind === kind)
     expect(rows).toHaveLength(length)

@@ -12,10 +12,9 @@ export type CountedRequest = {
   readonly refusedBy?: 'limit' | 'block' | undefined
 }
 
-/** Requests in an hour of one function, of one family of applications, or with response times in one bucket. */
+/** Requests in an hour of one function or one family of applications. */
 export type HourCount = {
-  readonly kind: 'function' | 'client' | 'time'
-  /** The function, the family, or the number of the bucket. */
+  readonly kind: 'function' | 'client'
   readonly name: string
   readonly hour: Date
   requests: number
@@ -58,7 +57,6 @@ export function countRequests(requests: readonly CountedRequest[]) {
     for (const [kind, name] of [
       ['function', request.function],
       ['client', request.client],
-      ['time', String(bucketOf(durationMs))],
     ] as const) {
       const key = `${kind} ${hour.toISOString()} ${name}`
       const count = hours.get(key) ?? { kind, name, hour, requests: 0, errors: 0, durationMs: 0 }
@@ -106,33 +104,4 @@ function hourOf(time: Date): Date {
 
 function inOrder<Row>(rows: ReadonlyMap<string, Row>): readonly Row[] {
   return [...rows].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
-}
-
-/**
- * Response times are counted in buckets whose bounds grow by half: 1, 1.5, 2.25 ms and so on to 11 s. Sums of buckets give
- * a percentile of any range that is at most 20 % off, because the middle of a bucket is at most (1.5 - 1) / (1.5 + 1) away
- * from each value in it.
- */
-const GROWTH = 1.5
-const BUCKETS = 24
-
-function bucketOf(milliseconds: number): number {
-  const bucket = Math.ceil(Math.log(Math.max(milliseconds, 1)) / Math.log(GROWTH) - 1e-9)
-  return Math.min(bucket, BUCKETS - 1)
-}
-
-/**
- * The 95th percentile of response times in milliseconds; null without a request.
- *
- * @param counts the number of requests by bucket
- */
-export function percentile95(counts: ReadonlyMap<number, number>): number | null {
-  const buckets = [...counts].toSorted(([a], [b]) => a - b)
-  const wanted = 0.95 * buckets.reduce((sum, [, count]) => sum + count, 0)
-  let reached = 0
-  for (const [bucket, count] of buckets) {
-    reached += count
-    if (reached >= wanted) return bucket === 0 ? 1 : (2 * GROWTH ** bucket) / (GROWTH + 1)
-  }
-  return null
 }

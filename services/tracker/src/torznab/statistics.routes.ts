@@ -4,7 +4,6 @@ import { endpoints } from '../surface.ts'
 import { RANGES, STEPS, type Statistics, type TorznabStatistics } from './statistics.ts'
 
 const milliseconds = z.number().nullable().meta({ description: 'milliseconds; null without a request' })
-const p95 = z.number().nullable().meta({ description: 'milliseconds, at most 20 % off; null without a request' })
 const summary = { requests: z.int(), errors: z.int(), averageMs: milliseconds }
 const totals = {
   ...summary,
@@ -12,7 +11,6 @@ const totals = {
     description:
       'users whose first request came before the end and whose newest came after the start; exact if the range ends now',
   }),
-  p95Ms: p95,
 }
 const range = { from: time, to: time }
 
@@ -30,7 +28,7 @@ const statistics = z
     clients: z.array(z.object({ client: z.string(), ...summary })),
     series: z.object({
       step: z.enum(STEPS).meta({ description: 'hour up to 31 days, day up to a year, month beyond' }),
-      items: z.array(z.object({ start: time, ...summary, p95Ms: p95 })),
+      items: z.array(z.object({ start: time, ...summary })),
     }),
   })
   .meta({ id: 'TorznabStatistics' })
@@ -75,11 +73,7 @@ function presentRange({ from, to }: { from: Date; to: Date }) {
 }
 
 /** Times in hundredths of a millisecond. */
-function rounded<Row extends { readonly averageMs: number | null; readonly p95Ms?: number | null }>(row: Row) {
-  const { averageMs, p95Ms } = row
-  return { ...row, averageMs: round(averageMs), ...(p95Ms !== undefined && { p95Ms: round(p95Ms) }) }
-}
-
-function round(milliseconds: number | null): number | null {
-  return milliseconds === null ? null : Math.round(milliseconds * 100) / 100
+function rounded<Row extends { readonly averageMs: number | null }>(row: Row) {
+  const { averageMs } = row
+  return { ...row, averageMs: averageMs === null ? null : Math.round(averageMs * 100) / 100 }
 }

@@ -14,7 +14,7 @@ export function createStatisticsStore(db: Db): StatisticsStore {
       return row?.hour ?? undefined
     },
 
-    counts: async (kinds, { from, to }, step) => {
+    counts: async (kind, { from, to }, step) => {
       // `date_bin` takes a quarter of the time of `date_trunc`, which therefore only gets days.
       const bin = step === 'hour' ? '1 hour' : '1 day'
       const [inner, outer] =
@@ -22,15 +22,15 @@ export function createStatisticsStore(db: Db): StatisticsStore {
           ? [sql`null::timestamptz`, sql`start`]
           : [sql`date_bin(${bin}, hour, '2000-01-01Z')`, sql`date_trunc(${sql.lit(step)}, start, 'UTC')`]
       const { rows } = await sql<CountRow>`
-        select kind, name, ${outer} as start,
+        select name, ${outer} as start,
           sum(requests)::bigint as requests, sum(errors)::bigint as errors, sum(duration_ms) as "durationMs"
         from (
-          select kind, name, ${inner} as start,
+          select name, ${inner} as start,
             sum(requests) as requests, sum(errors) as errors, sum(duration_ms) as duration_ms
-          from torznab_hours where kind = any(${kinds}) and hour >= ${from} and hour < ${to}
-          group by 1, 2, 3
+          from torznab_hours where kind = ${kind} and hour >= ${from} and hour < ${to}
+          group by 1, 2
         ) as counted
-        group by 1, 2, 3`.execute(db)
+        group by 1, 2`.execute(db)
       return rows
     },
 

@@ -1,6 +1,6 @@
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { apiError } from '../errors.ts'
-import { type HourCount, percentile95 } from './request-counts.ts'
+import type { HourCount } from './request-counts.ts'
 
 /** The hours of a range that ends with the current hour. */
 const RANGE_HOURS = { '24h': 24, '7d': 7 * 24, '30d': 30 * 24 } as const
@@ -20,7 +20,7 @@ export const STEPS = ['hour', 'day', 'month'] as const
 export type Step = (typeof STEPS)[number]
 
 /** Sums of hourly counts. */
-export type CountRow = Pick<HourCount, 'kind' | 'name' | 'requests' | 'errors' | 'durationMs'> & {
+export type CountRow = Pick<HourCount, 'name' | 'requests' | 'errors' | 'durationMs'> & {
   /** The start of the step in UTC, for counts by step. */
   readonly start: Date | null
 }
@@ -29,8 +29,8 @@ export type CountRow = Pick<HourCount, 'kind' | 'name' | 'requests' | 'errors' |
 export type StatisticsStore = {
   /** Undefined before the first request. */
   firstHour(): Promise<Date | undefined>
-  /** Sums by kind and name, and by step if one is given; steps without a request are left out. */
-  counts(kinds: readonly HourCount['kind'][], range: HourRange, step?: Step): Promise<readonly CountRow[]>
+  /** Sums by name, and by step if one is given; steps without a request are left out. */
+  counts(kind: HourCount['kind'], range: HourRange, step?: Step): Promise<readonly CountRow[]>
   /** Users whose first request came before the end of the range, and whose newest did not come before its start. */
   users(range: HourRange): Promise<number>
 }
@@ -47,10 +47,10 @@ const MAX_DAILY_MS = 366 * 24 * HOUR_MS
 /** Statistics of the requests to the Torznab API in any range of whole hours. */
 export function createTorznabStatistics({ store, clock }: { store: StatisticsStore; clock: Clock }) {
   const totalsOf = async (range: HourRange, counts: readonly CountRow[]) => ({
-    ...timedSummaryOf(counts),
+    ...summaryOf(counts),
     uniqueUsers: await store.users(range),
   })
-  const requestsIn = async (range: HourRange) => summaryOf(await store.counts(['function'], range)).requests
+  const requestsIn = async (range: HourRange) => summaryOf(await store.counts('function', range)).requests
 
   return {
     /**
@@ -65,19 +65,17 @@ export function createTorznabStatistics({ store, clock }: { store: StatisticsSto
       const length = range.to.getTime() - range.from.getTime()
       const before = range.from.getTime() > first.getTime() ? { from: back(range.from, length), to: range.from } : null
       const step = length <= MAX_HOURLY_MS ? 'hour' : length <= MAX_DAILY_MS ? 'day' : 'month'
-      const [functions, times, clients, countsBefore, requestsEver, requestsLast24Hours] = await Promise.all([
-        store.counts(['function'], range, step),
-        store.counts(['time'], range, step),
-        store.counts(['client'], range),
-        before && store.counts(['function', 'time'], before),
+      const [functions, clients, countsBefore, requestsEver, requestsLast24Hours] = await Promise.all([
+        store.counts('function', range, step),
+        store.counts('client', range),
+        before && store.counts('function', before),
         requestsIn({ from: first, to: end }),
         requestsIn({ from: back(end, 24 * HOUR_MS), to: end }),
       ])
-      const counts = [...functions, ...times]
       const byFunction = grouped(functions, ({ name }) => name)
       return {
         ...range,
-        totals: await totalsOf(range, counts),
+        totals: await totalsOf(range, functions),
         /** The same range earlier; null if nothing was counted then. */
         before: before && countsBefore && { ...before, ...(await totalsOf(before, countsBefore)) },
         requestsEver,
@@ -86,7 +84,7 @@ export function createTorznabStatistics({ store, clock }: { store: StatisticsSto
         functions: busiestFirst([...byFunction].map(([name, rows]) => ({ function: name, ...summaryOf(rows) }))),
         clients: busiestFirst(clients.map((row) => ({ client: row.name, ...summaryOf([row]) }))),
         /** The first and the last step have only what is in the range, so that the steps add up to the totals. */
-        series: { step, items: filled(step, range, counts) } as const,
+        series: { step, items: filled(step, range, functions) } as const,
       }
     },
   }
@@ -137,14 +135,6 @@ function summaryOf(rows: readonly CountRow[]) {
   return { requests, errors, averageMs: requests === 0 ? null : durationMs / requests }
 }
 
-/** Sums of rows by function and by response time. */
-function timedSummaryOf(rows: readonly CountRow[]) {
-  const times = new Map<number, number>()
-  for (const { kind, name, requests } of rows)
-    if (kind === 'time') times.set(Number(name), (times.get(Number(name)) ?? 0) + requests)
-  return { ...summaryOf(rows.filter(({ kind }) => kind === 'function')), p95Ms: percentile95(times) }
-}
-
 function grouped<Key>(rows: readonly CountRow[], keyOf: (row: CountRow) => Key): ReadonlyMap<Key, readonly CountRow[]> {
   const groups = new Map<Key, CountRow[]>()
   for (const row of rows) {
@@ -164,6 +154,6 @@ function filled(step: Step, range: HourRange, rows: readonly CountRow[]) {
   const byStart = grouped(rows, ({ start }) => start?.getTime())
   const items = []
   for (let start = startOf(step, range.from); start.getTime() < range.to.getTime(); start = startOf(step, start, 1))
-    items.push({ start, ...timedSummaryOf(byStart.get(start.getTime()) ?? []) })
+    items.push({ start, ...summaryOf(byStart.get(start.getTime()) ?? []) })
   return items
 }

@@ -1,11 +1,11 @@
 import { type Kysely, type Migration, sql } from 'kysely'
 
 const STATEMENTS = [
-  // Requests are counted by hour in UTC only: by function, by family of the application, and by response time, in the buckets of
-  // torznab/request-counts.ts. Everything else is a sum of hours. Each batch updates the rows of the current hour, so pages
+  // Requests are counted by hour in UTC only: by function and by family of the application. Everything
+  // else is a sum of hours. Each batch updates the rows of the current hour, so pages
   // have free space for new row versions.
   `create table torznab_hours (
-    kind text collate "C" not null check (kind in ('function', 'client', 'time')),
+    kind text collate "C" not null check (kind in ('function', 'client')),
     hour timestamptz not null,
     name text collate "C" not null,
     requests integer not null,
@@ -16,14 +16,6 @@ const STATEMENTS = [
   `insert into torznab_hours (kind, hour, name, requests, errors, duration_ms)
     select kind, start, name, requests, errors, duration_ms from torznab_counts
     where span = 'hour' and kind in ('function', 'client')`,
-  // The old bucket n ended at 1.1^n ms, the new one ends at 1.5^n ms.
-  `insert into torznab_hours (kind, hour, name, requests, errors, duration_ms)
-    select 'time', start, bucket::text, sum(count), 0, 0
-    from torznab_counts, unnest(buckets) with ordinality as old (count, n), lateral (
-      select case n when 1 then 0 else least(23, ceil(ln(2 * 1.1 ^ (n - 1) / 2.1) / ln(1.5))) end as bucket
-    ) as moved
-    where span = 'hour' and kind = 'all' and count > 0
-    group by start, bucket`,
   'drop table torznab_counts',
 
   // The users of a range are those whose first request came before its end and whose newest came after its start, instead of

@@ -76,7 +76,7 @@ function chartsOf({ series: { items, step } }: TorznabStatistics, before: Items)
   const times = items.map(({ start }) => start)
   const line = (
     label: string,
-    key: 'requests' | 'errors' | 'averageMs' | 'p95Ms',
+    key: 'requests' | 'errors' | 'averageMs',
     style: Pick<Series, 'tone' | 'shape'>,
   ): Series => ({ label, ...style, values: items.map((item) => item[key]) })
   const past = (label: string, key: 'requests' | 'errors' | 'averageMs'): readonly Series[] =>
@@ -93,7 +93,6 @@ function chartsOf({ series: { items, step } }: TorznabStatistics, before: Items)
     requests: chart('count', line('Requests', 'requests', { tone: 'accent', shape }), ...past('Before', 'requests')),
     times: chart(
       'ms',
-      line('95 % within', 'p95Ms', { tone: 'warn', shape: 'line' }),
       line('Average', 'averageMs', { tone: 'info', shape: 'line' }),
       ...past('Average before', 'averageMs'),
     ),

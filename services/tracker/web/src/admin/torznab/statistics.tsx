@@ -99,7 +99,6 @@ function Totals({ statistics }: { statistics: TorznabStatistics }) {
           return formatCount(errors) + share
         }),
         figure('Average response', ({ averageMs }) => milliseconds(averageMs)),
-        figure('95 % within', ({ p95Ms }) => milliseconds(p95Ms)),
         {
           label: 'All requests',
           value: formatCount(requestsEver),
