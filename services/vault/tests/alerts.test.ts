@@ -10,7 +10,7 @@ import { createProject, type Key, newKey, signedSend } from './support/client.ts
 import { startVault, type TestVault } from './support/vault.ts'
 import { statusOf } from './support/vault-process.ts'
 
-/** Longer than any window of the rules that a test leaves something in, in minutes. */
+/** Longer than any window of the rules, in minutes. */
 const QUIET = 20
 const MINUTE_MS = 60_000
 
@@ -29,8 +29,8 @@ beforeAll(async () => {
   await signedSend({ project: 'shop', key, method: 'PUT', url, body: { key: 'A', value: 'a', env: 'production' } })
 })
 beforeEach(() => {
-  // The log is sealed every second, in which these tests scrape for many minutes of Prometheus's time. How long a
-  // request takes here depends on the machine.
+  // The log is sealed every second, in which these tests scrape for many minutes of Prometheus's time. The duration of a
+  // request depends on the machine.
   alerts = recordAlerts('vault', {
     url: () => vault.url,
     now: () => vault.now(),

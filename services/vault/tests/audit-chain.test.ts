@@ -34,7 +34,7 @@ afterAll(async () => {
   await vault.stop()
 })
 
-// Each test breaks the chain in its own way, and starts from an empty one.
+// Each test starts with an empty chain.
 beforeEach(async () => {
   await owner.query('truncate audit, audit_seals, audit_prunings')
 })
@@ -224,7 +224,7 @@ test('prunes the current month twice and keeps both records', async () => {
     await vault.seal()
     expect(await prune('9999-12')).toEqual([month])
   }
-  // Its rows have a partition of their own again at once, and the months to come keep theirs.
+  // The month gets a new partition immediately, and later months keep theirs.
   expect(await createRetentionStore(db).months()).toHaveLength(4)
   await fetchSome(2)
   await vault.seal()
@@ -255,7 +255,7 @@ test('reports missing rows whose numbers are among the pruned ones', async () =>
   const now = new Date()
   const month = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)).toISOString().slice(0, 7)
   await fetchSome(2)
-  // A replica whose clock is ahead: this row is in a later partition, with a number among those of this month.
+  // With a clock that is ahead, this row is in a later partition, with a number among those of this month.
   await owner.query(
     `insert into audit (id, project_id, action, requested_at, ip)
      values (overlay('0199abcd-0000-7000-8000-000000000001' placing

@@ -90,7 +90,7 @@ test('returns 404 for a malformed id without an audit entry for it', async () =>
   expect(refused).toMatchObject([{ actor: expect.stringMatching(/^administrator:/), detail: { forbidden: 1 } }])
 })
 
-/** Refusals on the log of the vault, apart from its own. */
+/** Refusals that use the log of the vault. */
 function refusalsOf({ fail }: { fail: () => boolean }) {
   const logger = createLogger({ name: 'test', level: 'silent' })
   const db = createKysely<Schema>(createPool({ url: vault.database.appUrl, name: 'test', size: 2, logger }))

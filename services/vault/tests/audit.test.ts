@@ -121,7 +121,7 @@ test('filters by actor, environment, key and time', async () => {
   expect(await list(`since=${encodeURIComponent(new Date(vault.now() - 60_000).toISOString())}&env=two&key=B`)).toEqual(
     ['put'],
   )
-  // The listing that the specification has takes the filters too.
+  // The default listing supports the filters too.
   expect((await listed('projectId=writer&env=one')).map(({ action }) => action)).toEqual(['fetch'])
 })
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { admin, createProject, type Key, signHeaders } from './support/client.ts'
 import { startVault, type TestVault } from './support/vault.ts'
 
-/** A vault with two public addresses behind a proxy; requests from other addresses than 127.0.0.2 are not of the proxy. */
+/** A vault with two public addresses behind a proxy at 127.0.0.2. */
 const PUBLIC_URL = 'https://vault.example, http://Inside.Example:4200'
 const MISDIRECTED = [421, 'misdirected_request']
 
@@ -23,7 +23,7 @@ afterAll(async () => {
 
 type Received = { status: number; body: string }
 
-/** Sends a request of these header lines and reads until the vault closes. */
+/** Sends a request with these header lines, and reads until the vault closes the connection. */
 function sendLines(lines: readonly string[], from = '127.0.0.1', target = 'GET /v1/secrets'): Promise<Received> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port: Number(new URL(vault.url).port), host: '127.0.0.1', localAddress: from })

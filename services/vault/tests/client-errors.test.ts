@@ -10,7 +10,7 @@ test("the client's codes are those of the vault's error table, each with a remed
 test.each(Object.entries(ERRORS))(
   'the client does not say the same twice of %s',
   async (error, { status, meaning }) => {
-    // No network: what is tested is the text that the client makes of an answer.
+    // Without a network, because only the text of the error is tested.
     const client = createVaultClient({
       ...{ url: 'http://vault.example.org', project: 'shop', privateKey: generateKeyPair().privateJwk, retries: 0 },
       fetch: () => Promise.resolve(Response.json({ error, message: meaning }, { status })),

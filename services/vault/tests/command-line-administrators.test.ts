@@ -5,7 +5,7 @@ import { generateKeyPair } from '@vault-and-tracker/http-signatures'
 import { COMMAND, type CommandWorld, startForCommand } from './support/command.ts'
 import { ADMIN_TOKEN } from './support/vault.ts'
 
-// What the `vault` command tells administrators, on standard error too.
+// The `vault` command for administrators.
 let world: CommandWorld
 
 beforeAll(async () => {

@@ -12,12 +12,12 @@ beforeAll(async () => {
 
 afterAll(() => world.vault.stop())
 
-/** A program that counts SIGINT and says so when it was told to end. */
+/** A program that counts SIGINT, and prints the number when it ends. */
 const COUNTER = `let n = 0; process.on('SIGINT', () => { n++ }); process.on('SIGTERM', () => { console.log('signals ' + n); process.exit(0) })
   setInterval(() => {}, 1000); console.log('ready')`
 
 test('delivers Ctrl-C in a terminal once', async () => {
-  // Python's pty gives the process a terminal that controls it, as a shell's is.
+  // Python's pty gives the process a controlling terminal, like a shell.
   const driver = `
 import os, pty, sys, time, signal
 pid, fd = pty.fork()
@@ -49,7 +49,7 @@ os.waitpid(pid, 0)
 test('forwards SIGINT without a terminal', async () => {
   const args = [...COMMAND, 'run', '--', process.execPath, '-e', COUNTER]
   const [command = '', ...rest] = args
-  // In a session of its own it has no terminal.
+  // In its own session, the process has no terminal.
   const child = spawn(command, rest, { env: world.env, detached: true })
   let out = ''
   child.stderr.on('data', (chunk) => (out += String(chunk)))

@@ -6,14 +6,14 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { temporaryFolder } from '@vault-and-tracker/dev-env'
 import { COMMAND, type CommandWorld, startForCommand } from './support/command.ts'
 
-// The `vault` command as a process of its own: what it does with pipes, full disks and terminals.
+// The `vault` command with pipes, full disks and terminals.
 const VAULT = COMMAND.map((word) => `"${word}"`).join(' ')
 
 let world: CommandWorld
 
 beforeAll(async () => {
   world = await startForCommand()
-  // More than a pipe holds.
+  // More than the buffer of a pipe.
   await world.client.put('LARGE', `first line\n${'x'.repeat(65_000)}`)
   await world.client.put('LARGER', 'y'.repeat(65_000))
 })

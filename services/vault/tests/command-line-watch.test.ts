@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { temporaryFolder } from '@vault-and-tracker/dev-env'
 import { COMMAND, type CommandWorld, startForCommand } from './support/command.ts'
 
-// `vault run --watch` as a process of its own, since it is sent signals.
+// `vault run --watch` as a separate process, which receives signals.
 
 let world: CommandWorld
 
@@ -19,7 +19,7 @@ afterAll(() => world.vault.stop())
 
 const newFile = (): string => join(temporaryFolder('command-line'), 'seen')
 
-/** Waits for something that another process does. */
+/** Waits for another process. */
 async function until(happened: () => boolean): Promise<void> {
   while (!happened()) await delay(10)
 }

@@ -76,7 +76,7 @@ test('lists the keys of all projects', async () => {
 })
 
 test('counts fetches, writes and refused requests per hour', async () => {
-  // An hour may begin meanwhile.
+  // A new hour may begin meanwhile.
   const sumOf = (hours: readonly Hour[], count: 'fetches' | 'writes' | 'refused'): number =>
     hours.reduce((sum, hour) => sum + (hour[count] ?? 0), 0)
   const before = await hoursOf('?projectId=shop')

@@ -7,7 +7,7 @@ import { connectSql, type Sql } from './support/sql.ts'
 import { startVault, type TestVault } from './support/vault.ts'
 
 let vault: TestVault
-/** A connection with the rights that the service has. */
+/** A connection with the rights of the service. */
 let runtime: Sql
 
 beforeAll(async () => {
@@ -30,7 +30,7 @@ async function refusedRows(table: string): Promise<number> {
   return Number(new RegExp(`^vault_refused_rows_total\\{table="${table}"\\} (\\d+)$`, 'm').exec(metrics)?.[1] ?? 0)
 }
 
-/** A project's rows of a table, or its own, to be written back later. */
+/** The rows of a project in a table, to restore later. */
 async function rowsOf(table: string, project: string): Promise<string> {
   const [row] = await runtime<{ rows: string }>(
     `select jsonb_agg(to_jsonb(t))::text as rows from ${table} t
@@ -280,7 +280,7 @@ test('does not decrypt a value of a deleted secret in the row of its successor',
   expect(problems).toContain('project again: version 2 of A in production does not decrypt')
 })
 
-/** An entry that the vault did not write, as the role may add it. */
+/** An entry that the role inserts itself. */
 const forge = (id: string, action: string, detail: unknown, env: string | null = null) =>
   runtime(
     `insert into audit (id, project_uid, project_id, action, env, requested_at, ip, detail)

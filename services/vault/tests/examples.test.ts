@@ -8,7 +8,7 @@ import { freePort, requireProgram, temporaryFolder } from '@vault-and-tracker/de
 import { parse } from 'yaml'
 import { ADMIN_TOKEN, startVault, type TestVault } from './support/vault.ts'
 
-// The examples, run as their READMEs print them.
+// The examples, with the commands of their READMEs.
 const ROOT = new URL('../../../', import.meta.url).pathname
 const EXAMPLES = join(ROOT, 'examples')
 const folder = temporaryFolder('examples')
@@ -38,9 +38,9 @@ function commandsOf(example: string, port = 8080): string {
     .replaceAll('.data/', `${folder}/`)
 }
 
-/** Runs a script as a user who pasted it, and returns what it printed. */
+/** Runs a pasted script, and returns its output. */
 async function bash(script: string, env: NodeJS.ProcessEnv = {}, cwd = ROOT): Promise<{ out: string; err: string }> {
-  // With a pipe for its input, bash would read the settings of a remote shell.
+  // With a pipe as its input, bash would read the settings of a remote shell.
   const child = spawn('bash', ['-euc', script], {
     cwd,
     env: { ...process.env, NODE_OPTIONS: '', ...env },
@@ -106,7 +106,7 @@ test('the workflow deploys with masked secrets', async () => {
   writeFileSync(githubEnv, '')
   let [out, err] = ['', '']
   for (const step of workflow.jobs.deploy.steps) {
-    // Installed from the same tarballs by the example in Node.
+    // Installed from the same tarballs as the Node example.
     if (step.run === undefined || step.run.startsWith('npm install --global ./.github/vault/')) continue
     const secrets = Object.keys(step.env ?? {}).map((name): [string, string] => [name, key])
     const variables = [...readFileSync(githubEnv, 'utf8').matchAll(/^(\w+)<<(\w+)\n(.*?)\n\2$/gms)]

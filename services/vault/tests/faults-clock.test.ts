@@ -13,7 +13,7 @@ const PROXY = { 'X-Forwarded-Host': 'vault.example.org', 'X-Forwarded-Proto': 'h
 let vaults: Record<'exact' | 'fast' | 'slow', TestVault>
 let key: Key
 
-/** The clock of Redis is that of this machine; those of two replicas are an hour off. */
+/** The clocks of two replicas differ by an hour from that of Redis. */
 beforeAll(async () => {
   const exact = await startVault({
     TRUSTED_PROXIES: '127.0.0.1',

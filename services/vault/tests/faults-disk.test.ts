@@ -15,7 +15,7 @@ let folder: string
 let postgres: PrivateServer
 let vault: TestVault
 let key: Key
-/** Whether Postgres has a small file system of its own, which takes the right to mount one. */
+/** Whether Postgres has its own small file system, which requires the right to mount one. */
 let isMounted: boolean
 
 beforeAll(async () => {
@@ -37,7 +37,7 @@ afterAll(async () => {
   }
 })
 
-/** Without a file system of its own, Postgres is denied every temporary file. */
+/** Without its own file system, Postgres is not allowed to create temporary files. */
 async function fill(): Promise<void> {
   if (isMounted) {
     const { bavail, bsize } = statfsSync(`${folder}/disk`)

@@ -39,7 +39,7 @@ test('does not wait for a replica that freezes inside a transaction', async () =
       ...{ project: 'shop', key, method: 'PUT', url: `${vault.url}/v1/secrets` },
       body: { key: name, value: 'v', env: 'production' },
     })
-  // The write waits for this lock while it holds that of the project's data key.
+  // The write waits for this lock while it has locked the project's data key.
   await sql('begin')
   await sql('lock table audit in exclusive mode')
   const lost = put(frozen, 'FROZEN').catch(() => 'no answer')

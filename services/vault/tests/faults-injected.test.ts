@@ -69,7 +69,7 @@ const FAULTS: readonly (readonly [name: string, fault: () => Promise<unknown>])[
   ['Redis full', fillRedis],
 ]
 
-/** Every fault once, in an order of its own each time, until the time is over. */
+/** Every fault once, in a random order, until the time is over. */
 async function injectFaults(): Promise<Map<string, number>> {
   const random = randomFrom(SEED)
   const counts = new Map<string, number>()
@@ -86,7 +86,7 @@ async function injectFaults(): Promise<Map<string, number>> {
   return counts
 }
 
-/** Compares what clients were told with what is there. */
+/** Compares the responses with the stored state. */
 async function lossesOf(told: Told, sql: Sql) {
   const lost: string[] = []
   const undone: string[] = []
@@ -148,7 +148,7 @@ test(`loses no acknowledged or audited write during random faults (${String(SECO
   )
   expect({ lost, undone, unaudited, twice }).toEqual({ lost: [], undone: [], unaudited: [], twice: [] })
   expect([verified.status, verified.stderr]).toEqual([0, ''])
-  // A run in which nothing was answered, or nothing failed, would show nothing.
+  // A run without responses or without failures would prove nothing.
   expect(writes).toBeGreaterThan(0)
   expect(fetches).toBeGreaterThan(0)
   const otherStatuses = [...told.statuses.keys()].filter((status) => ![0, 200, 401, 503].includes(status))

@@ -22,7 +22,7 @@ let sql: Sql
 
 beforeAll(async () => {
   folder = temporaryFolder('faults-postgres')
-  // Durable: what was answered has to survive a crash of the server.
+  // Durable, because acknowledged writes must survive a crash of the server.
   postgres = await startPostgres({ dataDir: `${folder}/postgres`, durable: true })
   vault = await startVault({}, { postgres })
   key = await createProject(vault.url, 'shop')
@@ -75,7 +75,7 @@ test('answers within ten seconds while Postgres is frozen', async () => {
   await works()
 })
 
-/** How many rows the vault has written, by table. */
+/** The number of rows by table. */
 function written(): Promise<unknown> {
   return sql(`select (select count(*)::int from projects) as projects, (select count(*)::int from secrets) as secrets,
     (select count(*)::int from secret_versions) as versions, (select count(*)::int from audit) as entries`)
@@ -142,7 +142,7 @@ test('is unavailable but healthy while Postgres is slow', async () => {
   const before = await written()
   await sql('begin')
   await sql('lock table audit in access exclusive mode')
-  // More than the pool has connections: those behind wait for one for three seconds.
+  // More requests than connections: the rest waits for one for three seconds.
   const requests = [...Array.from({ length: 15 }, get), put('SLOW'), create('slow')]
   expect(await Promise.race([statusOf(`${vault.url}/health`), ...requests])).toBe(200)
   expect(await Promise.all(requests)).toEqual(requests.map(() => UNAVAILABLE))

@@ -62,7 +62,7 @@ test.each(['GET', 'PUT'])(
     const key = await createProject(first.url, project)
     await put(first, project, key, 'BEFORE')
 
-    // The request has spent its nonce when it waits for this lock.
+    // The nonce of the request is spent before it waits for this lock.
     await sql('begin')
     await sql('lock table audit in exclusive mode')
     const url = `${first.url}/v1/secrets`
@@ -123,11 +123,11 @@ test('loses no accepted request after SIGTERM, and exits with 0', async () => {
   const stored = await sql<{ key: string }>(
     `select key from secrets s join projects p on p.uid = s.project_uid where p.name = 'drained' order by key`,
   )
-  // Neither more nor less: what was written was answered.
+  // Exactly the acknowledged writes.
   expect(stored.map(({ key: name }) => name).sort()).toEqual(answered.sort())
 })
 
-/** The status of a PUT, `refused` when the port is closed, else what went wrong. */
+/** The status of a PUT, `refused` if the port is closed, otherwise the error. */
 async function putOver(
   agent: Agent,
   service: VaultProcess,
@@ -163,7 +163,7 @@ const keyring = (entries: Record<string, string>, active: string) => ({
   VAULT_KEYRING_ACTIVE: active,
 })
 
-/** Starts a service that is to refuse, and returns its last words. */
+/** Starts a service that refuses to start, and returns its log. */
 async function refusedStart(env: Record<string, string>): Promise<string> {
   const service = await spawnVaultProcess({ ...options, env })
   running.push(service)
@@ -207,7 +207,7 @@ test('is not ready at a replica whose keyring lost a used key', async () => {
     503,
     { ok: false, checks: { postgres: 'ok', redis: 'ok', keyring: 'failed', audit: 'ok' } },
   ])
-  // The line is written beside the answer, not before it.
+  // The line may be written after the response.
   const reason = 'key 2031-05 (fingerprint 0123456789abcdef) is in use'
   await eventually(() => whole.log().includes(reason))
   await admin(whole.url, 'DELETE', '/projects/ready')

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { admin, createProject, type Key, keyOf, newKey, send, signHeaders } from './support/client.ts'
 import { startVault, type TestVault } from './support/vault.ts'
 
-/** What clients call; a proxy in front spreads them over the replicas. */
+/** The public URL; a proxy distributes requests to the replicas. */
 const PUBLIC = 'https://vault.example.org'
 const PROXY = { 'X-Forwarded-Host': 'vault.example.org', 'X-Forwarded-Proto': 'https' }
 
@@ -18,7 +18,7 @@ afterAll(async () => {
 
 type Request = { project: string; key: Key; method: string; body?: object; env?: string }
 
-/** A signed request that any replica can be sent, once or several times. */
+/** A signed request for any replica, to send once or several times. */
 async function signed({
   project,
   key,
@@ -187,7 +187,7 @@ test('separates the fetches of a shared statement', async () => {
     const put = await signed({ project, key, method: 'PUT', body: { key: name, value, env } })
     expect(await put(replicas[0])).toEqual([200, { ok: true }])
   }
-  // Known to the first replica, gone from the database: the statement finds nobody for it.
+  // Cached by the first replica, but deleted from the database.
   const gone = await createProject(replicas[0].url, 'together-gone')
   await (await signed({ project: 'together-gone', key: gone, method: 'GET' }))(replicas[0])
   await admin(replicas[1].url, 'DELETE', '/projects/together-gone')

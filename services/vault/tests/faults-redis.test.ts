@@ -64,7 +64,7 @@ test('is unavailable for failed authentications while Redis is stopped', async (
   expect(await get({})).toEqual(UNAVAILABLE)
   const wrong = await send(`${vault.url}/v1/admin/projects`, { headers: { authorization: 'Bearer wrong' } })
   expect([wrong.status, wrong.body]).toEqual(UNAVAILABLE)
-  // Who has the token needs no counter.
+  // A valid token needs no counter.
   expect((await admin(vault.url, 'GET', '/projects')).status).toBe(200)
   await redis.restart()
   await works()
@@ -78,7 +78,7 @@ test('is unavailable while Redis is frozen, and accepts no nonce twice afterward
   expect(frozen).toEqual(requests.map(() => UNAVAILABLE))
 
   await works()
-  // Redis may have carried out what it received while frozen: then the nonce is spent, and that is the safe side.
+  // Redis may have executed what it received while frozen; then the nonce is spent, which is safe.
   const first = await Promise.all(requests.map(get))
   expect(first.every(([status, body]) => status === 200 || isReplay(body))).toBe(true)
   const second = await Promise.all(requests.map(get))

@@ -4,13 +4,13 @@ import { admin, createProject, type Key, send, signedSend } from './support/clie
 import { startVault, type TestVault } from './support/vault.ts'
 
 const FAILED = [500, { error: 'decryption_failed', message: ERRORS.decryption_failed.meaning }]
-/** Longer than data keys are kept in memory. */
+/** Longer than data keys are cached. */
 const KEPT_MS = 300_000
 
 let vault: TestVault
 const keys = new Map<string, Key>()
 
-/** Every secret has two versions with values of the same length, so that only the binding can tell them apart. */
+/** Every secret has two versions with values of the same length, which only the binding distinguishes. */
 const SECRETS = ['production', 'staging'].flatMap((env) => ['ALPHA', 'BRAVO'].map((key) => ({ env, key })))
 const valueOf = (project: string, env: string, key: string, version: number) =>
   `${project} ${env.padEnd(10)} ${key} ${String(version)}`

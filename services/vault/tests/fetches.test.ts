@@ -28,7 +28,7 @@ async function get({ project, key, env }: Place, from = vault): Promise<[number,
   return [status, body]
 }
 
-/** All at the same moment, each as often as asked, in turn. */
+/** Sends all requests at once, each as often as requested, alternating. */
 function together<T>(times: number, ...asks: (() => Promise<T>)[]): Promise<T[]> {
   return Promise.all(Array.from({ length: times }, () => asks.map((ask) => ask())).flat())
 }

@@ -9,7 +9,7 @@ import { requireDocumented } from './support/documented.ts'
 import { ADMIN_TOKEN, startVault, type TestVault } from './support/vault.ts'
 
 const CASES = 600 * TRIALS
-/** Much longer than any machine needs. */
+/** Much longer than necessary on any machine. */
 const LIMIT_MS = 200_000 + CASES * 350
 const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_122)
 
@@ -21,7 +21,7 @@ const agent = new Agent({ keepAlive: true })
 
 beforeAll(async () => {
   vault = await startVault()
-  // So that what is recorded of refused requests is stored too.
+  // Also stores the audit entries of refused requests.
   vault.context.background.start()
 })
 

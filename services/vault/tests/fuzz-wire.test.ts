@@ -14,11 +14,11 @@ import { createProject } from './support/client.ts'
 import { createVaultDatabase } from './support/vault.ts'
 import { startVaultProcess, type VaultProcess } from './support/vault-process.ts'
 
-// Bytes on a raw socket, as no HTTP client would send them, to the service as it runs in production.
+// Raw bytes that no HTTP client would send, to the service as in production.
 const CASES = 1_500 * TRIALS
 const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_121)
 const IN_FLIGHT = 16
-/** Who gets no answer in this time has sent half a request, and ends the connection. */
+/** Without a response in this time, the request was incomplete, and the connection is closed. */
 const HALF_MS = 250
 
 let folder: string
@@ -51,7 +51,7 @@ function choices(seed: number): (below: number) => number {
   }
 }
 
-/** A good request; that of a PUT covers its body. */
+/** A valid request; that of a PUT covers its body. */
 function signedBytes(choose: (below: number) => number): Buffer {
   const write = choose(3) === 0
   const path = write || choose(2) === 0 ? '/v1/secrets' : '/v1/secrets?env=staging'
@@ -119,13 +119,13 @@ const MUTATIONS: readonly Mutation[] = [
     const at = choose(bytes.length)
     return Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + 1 + choose(8))])
   },
-  // Something that delimits, in any place.
+  // A delimiter anywhere.
   (bytes, choose) => {
     const at = choose(bytes.length)
     const text = Buffer.from(INSERTED[choose(INSERTED.length)] ?? ' ', 'latin1')
     return Buffer.concat([bytes.subarray(0, at), text, bytes.subarray(at)])
   },
-  // A header more, first or last.
+  // Another header, first or last.
   (bytes, choose) => {
     const at = choose(2) === 0 ? bytes.indexOf('\r\n') + 2 : bytes.indexOf('\r\n\r\n') + 2
     const line = Buffer.from(`${ADDED[choose(ADDED.length)] ?? ''}\r\n`, 'latin1')
@@ -133,7 +133,7 @@ const MUTATIONS: readonly Mutation[] = [
   },
   // Cut anywhere.
   (bytes, choose) => bytes.subarray(0, 1 + choose(bytes.length - 1)),
-  // A piece twice, as of a sender that repeats itself.
+  // A repeated part.
   (bytes, choose) => {
     const from = choose(bytes.length)
     const to = Math.min(bytes.length, from + 1 + choose(60))
@@ -147,8 +147,8 @@ const MUTATIONS: readonly Mutation[] = [
 ]
 
 /**
- * What of a request counts, so that a mutation that changes nothing is known: names of headers and digits of the key in
- * any case, white space around values and between the words of the first line, the minor version, headers nobody asks for, bytes after the end.
+ * The meaning of a request, to recognise mutations that change nothing: it ignores the case of header names and of the key's
+ * digits, white space around values and in the request line, the minor version, unknown headers and bytes after the end.
  */
 function meaning(bytes: Buffer): string {
   const text = bytes.toString('latin1').replace(/^[\r\n]+/, '')
@@ -174,7 +174,7 @@ function meaning(bytes: Buffer): string {
   ])
 }
 
-/** Everything the service answers until it closes. */
+/** All bytes of the service until it closes the connection. */
 function exchange(bytes: Buffer): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(service.port, '127.0.0.1', () => socket.write(bytes))
@@ -189,7 +189,7 @@ function exchange(bytes: Buffer): Promise<string> {
     )
     socket.setEncoding('latin1').on('data', (chunk: string) => {
       text += chunk
-      // Answered: more of the same would be a second request. An encouragement to go on is no answer yet.
+      // Further bytes would be a second request. 100 Continue is not a response yet.
       if (!/^HTTP\/1\.1 100 [^\n]*\r\n\r\n$/.test(text)) socket.end()
     })
     socket.on('error', () => undefined)
@@ -201,7 +201,7 @@ function exchange(bytes: Buffer): Promise<string> {
   })
 }
 
-/** What is wrong with an answer, undefined when nothing is. */
+/** The problem of a response, undefined if there is none. */
 function complaint(answer: string, unchanged: boolean): string | undefined {
   const end = answer.indexOf('\r\n\r\n')
   const head = answer.slice(0, end)
@@ -231,7 +231,7 @@ async function runCase(seed: number): Promise<string | undefined> {
     bytes = MUTATIONS[choose(MUTATIONS.length)]?.(bytes, choose) ?? bytes
   const answer = await exchange(bytes)
   if (answer !== '') answered += 1
-  // Half a request may be answered by nothing but the end of the connection, never by more.
+  // An incomplete request may only end the connection.
   const wrong =
     answer === '' || /^HTTP\/1\.1 100 [^\n]*\r\n\r\n$/.test(answer)
       ? undefined

@@ -43,7 +43,7 @@ function sendWire(wire: Wire): Promise<number> {
   })
 }
 
-/** One case from one number, so that a failure names what repeats it. */
+/** A case based on a number, which reproduces a failure. */
 async function runCase(seed: number): Promise<{ kind: string; status: number; wire: Wire }> {
   const choose = new Choices(seed)
   const message = draft(choose, key, host)
@@ -84,6 +84,6 @@ test(`${String(CASES)} mutations of a signed request are refused (seed ${String(
   }
   await Promise.all(Array.from({ length: IN_FLIGHT }, worker))
   expect(failures).toEqual([])
-  // Every kind took part; without the valid ones a vault that refuses everything would pass.
+  // All kinds occurred; without valid requests, a vault that refuses everything would pass.
   if (CASES >= 1_000) expect([...counts.keys()].toSorted()).toEqual(['damaged', 'replay', 'valid', 'wrong'])
 }, 600_000)

@@ -18,7 +18,7 @@ afterAll(async () => {
   await vault.stop()
 })
 
-/** Holds the data key of a project, which every write of a value waits for, until `work` has ended. */
+/** Locks the data key of a project, which every write of a value waits for, until `work` has ended. */
 async function whileHeld<T>(project: string, work: () => Promise<T>): Promise<T> {
   holder = await connectSql(vault.database.adminUrl)
   await holder('begin')
@@ -63,7 +63,7 @@ test('does not carry out a write whose client has disconnected', async () => {
     await sleep(100)
     giveUp.abort()
     expect(await Promise.all(old)).toEqual(['given up', 'given up', 'given up'])
-    // The vault sees the closed connections.
+    // The vault notices the closed connections.
     await sleep(100)
   })
   expect((await put(replica, 'undone', key, 'new')).status).toBe(200)

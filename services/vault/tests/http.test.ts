@@ -157,10 +157,10 @@ test('blocks a project at an address, and the address after ten times as many fa
     expect([blocked.status, blocked.body]).toEqual([429, { error: 'rate_limited' }])
     expect(Number(blocked.headers.get('retry-after'))).toBeGreaterThan(0)
     expect((await admin(strict.url, 'GET', '/projects')).status).toBe(200)
-    // A revoked watcher goes on; the application beside it does not notice.
+    // A revoked watcher continues without affecting the application at the same address.
     await failures('noisy', 40)
     expect(await fetchAs('healthy', healthy)).toBe(200)
-    // Guessed names share one count, and count for the address.
+    // Guessed names share a count, and count for the address.
     expect(await failures('unknown', 3)).toEqual([401, 401, 401])
     expect(new Set([...(await failures('unknown', 12)), ...(await failures('another', 12))])).toEqual(new Set([429]))
     expect(await fetchAs('healthy', healthy)).toBe(429)
@@ -175,7 +175,7 @@ test('blocks a project at an address, and the address after ten times as many fa
 test('blocks and logs an address that guesses admin tokens', async () => {
   const strict = await vault.replica({ ADMIN_FAILURE_LIMIT: '2', LOG_LEVEL: 'warn' })
   try {
-    // Who sends no token guesses none.
+    // A request without a token is not a guess.
     for (let i = 0; i < 5; i++) expect((await send(`${strict.url}/v1/admin/projects`)).status).toBe(401)
     const guess = () => send(`${strict.url}/v1/admin/projects`, { headers: { Authorization: 'Bearer guess' } })
     expect([(await guess()).status, (await guess()).status, (await guess()).status]).toEqual([401, 401, 429])

@@ -55,7 +55,7 @@ test('replaces a key-encryption key while the vault is running', async () => {
   await first.seal()
 
   expect((await fixture.keys('add', 'k2')).status).toBe(0)
-  // The replica that does not know the new key goes on.
+  // The replica without the new key continues.
   await readAll(first, projects)
   await first.stop()
   const second = await fixture.startVault()
@@ -80,7 +80,7 @@ test('replaces a key-encryption key while the vault is running', async () => {
   })
   expect((await fixture.keys('retire', 'k1', '--remove')).status).toBe(0)
   expect(Object.keys((JSON.parse(readFileSync(fixture.file, 'utf8')) as { keys: object }).keys)).toEqual(['k2'])
-  // A replica that still has the retired key as the active one must not wrap anything by it any more.
+  // A replica with the retired key as the active one must not wrap with it.
   const { publicKeyHex } = [...projects.values()][0] ?? { publicKeyHex: '' }
   expect((await admin(second.url, 'POST', '/projects', { name: 'late', publicKey: publicKeyHex })).status).toBe(500)
   await second.stop()
@@ -149,7 +149,7 @@ test('completes a killed rewrap', async () => {
   activateInKeyringFile(fixture.file, 'k2')
 
   const left = () => fixture.count("select count(*) from project_deks where kek_id = 'k1'")
-  // The first batch waits for its audit entries, and the command is killed there: none of it counts.
+  // The command is killed while its first batch waits for its audit entries, so that the batch is rolled back.
   const blocker = new pg.Client({ connectionString: fixture.database.ownerUrl })
   await blocker.connect()
   await blocker.query('begin')
@@ -218,7 +218,7 @@ test('renews data keys while the vault is running, and deletes unused ones', asy
   await load
   expect([both.map(({ status }) => status), working.failures]).toEqual([[0, 0], 0])
 
-  // Whatever was written under an old key meanwhile is moved by the next run.
+  // The next run moves what was written with an old key meanwhile.
   expect((await fixture.keys('renew')).status).toBe(0)
   await readAll(vault, projects)
   const behind = `select count(*) from secret_versions v join secrets s on s.id = v.secret_id
@@ -246,7 +246,7 @@ test('reencrypts values with the versions of deleted secrets of an earlier relea
   const [dataKey] = await fixture.sql<{ row: string }>('select to_jsonb(d)::text as row from project_deks d')
   const [secret] = (await admin(vault.url, 'GET', '/projects/shop/secrets')).body as { id: string }[]
   await admin(vault.url, 'DELETE', `/secrets/${String(secret?.id)}`)
-  // Such a release remembered no version, so both values are the first.
+  // Such a release did not remember versions, so both values are version 1.
   await fixture.sql('delete from removed_secrets')
   await put(vault, 'shop', key, 'new')
   const [current] = await fixture.sql<Row>('select blob, dek_v from secret_versions')

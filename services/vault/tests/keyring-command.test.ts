@@ -25,7 +25,7 @@ test('creates a private file with the first key as the active one', async () => 
   const again = await keys('add', 'k1')
   expect([again.status, JSON.parse(again.stdout)]).toEqual([0, { id: 'k1', added: false }])
   expect(readFileSync(file, 'utf8')).toBe(text)
-  // The database knows the key now: another one of the name would leave what it wraps unreadable.
+  // The database has the key now; another one with its id could not unwrap the same data keys.
   rmSync(file)
   expect(await keys('add', 'k1')).toMatchObject({ status: 1, stderr: expect.stringContaining('choose a new id') })
 })

@@ -5,7 +5,7 @@ import { createProject, type Key, signHeaders } from './support/client.ts'
 import { ADMIN_TOKEN, startVault, type TestVault } from './support/vault.ts'
 
 const OFFERED = 256 * 1024 ** 2
-/** What the buffers of both ends of a connection take. */
+/** The size of the buffers at both ends of a connection. */
 const BUFFERED = 32 * 1024 ** 2
 const PIECE = Buffer.alloc(65_536, 'x')
 
@@ -22,7 +22,7 @@ const signed = () => signHeaders({ project: 'shop', key, method: 'PUT', url: `${
 const admin = () => Promise.resolve({ Authorization: `Bearer ${ADMIN_TOKEN}`, 'Content-Type': 'application/json' })
 const nobody = () => Promise.resolve({})
 
-/** Sends a body for as long as the vault takes it. Returns the status of the answer and how much was taken. */
+/** Sends a body for as long as the vault reads it, and returns the status and how much was read. */
 async function offer(line: string, headers: Record<string, string>, chunked: boolean): Promise<[number, number]> {
   const { hostname, port, host } = new URL(vault.url)
   const socket = connect(Number(port), hostname)

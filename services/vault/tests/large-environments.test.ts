@@ -7,7 +7,7 @@ import { startVaultProcess, type VaultProcess } from './support/vault-process.ts
 
 const ENVIRONMENTS = 60
 const VALUE = 'v'.repeat(3_900_000)
-/** A few environments at a time, as they come from Postgres, decrypted and as JSON. All of them are 225 MiB. */
+/** Enough for a few environments as rows, decrypted and as JSON. All of them are 225 MiB. */
 const MAX_GROWTH = 320 * 1024 ** 2
 
 let folder: string

@@ -15,7 +15,7 @@ let redis: Redis
 let owner: pg.Client
 
 beforeAll(async () => {
-  // Limits on, so that their keys are in Redis too.
+  // With limits, so that their keys are in Redis too.
   const limits = { FETCH_RATE_LIMIT: '1000', SIGNATURE_FAILURE_LIMIT: '1000', ADMIN_FAILURE_LIMIT: '1000' }
   vault = await startVault({ ...limits, LOG_LEVEL: 'trace' })
   redis = new Redis(vault.redisUrl)
@@ -46,7 +46,7 @@ async function redisDump(): Promise<string> {
   return keys.map((key, i) => `${key} ${String(values[i])}`).join('\n')
 }
 
-/** The data keys in the clear, projects' and the log's, as whoever has the keyring can unwrap them. */
+/** The unwrapped data keys of the projects and the log. */
 async function dataKeys(): Promise<Buffer[]> {
   const list = Object.entries(KEYS).map(([id, key]) => `${id}:${key}`)
   const keyring = parseKeyringList(list.join(','), '2026-11')
@@ -57,7 +57,7 @@ async function dataKeys(): Promise<Buffer[]> {
   return Promise.all(rows.map(async (row) => (await unwrapKey(keyring, row, row)).export()))
 }
 
-/** A secret in every form it could stand in. */
+/** A secret in every form in which it could occur. */
 function forms(secret: string): string[] {
   const bytes = Buffer.from(secret)
   return [secret, bytes.toString('hex'), bytes.toString('base64').replace(/=+$/, ''), encodeURIComponent(secret)]
@@ -77,7 +77,7 @@ test('leaks no secret in logs, errors, metrics, Postgres or Redis', async () => 
   const { privateKey } = rotated.body as { privateKey: string }
   expect((await signedSend({ project: 'shop', key: keyOf(privateKey), method: 'GET', url })).status).toBe(200)
 
-  // Every way to fail that has a secret at hand.
+  // Every failure that involves a secret.
   errors.push(await send(url, { headers }))
   errors.push(await put(`{"key":"A","value":"${BROKEN}`))
   errors.push(await put({ ...secret, value: BROKEN, env: '/' }))
@@ -107,7 +107,7 @@ test('leaks no secret in logs, errors, metrics, Postgres or Redis', async () => 
     database: await databaseDump(),
     redis: await redisDump(),
   }
-  // The nets hold something: the places are not empty, and names, which may be seen, are in them.
+  // The places are not empty: they contain names, which are not secret.
   expect(places.log).toContain('does not decrypt')
   expect(places.database).toContain('shop')
   expect(places.redis).toContain('vault:nonce:')

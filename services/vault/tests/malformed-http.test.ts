@@ -19,7 +19,7 @@ afterAll(async () => {
   removeTemporaryFolder(folder)
 })
 
-/** Sends bytes as they are and reads until the vault closes. */
+/** Sends raw bytes, and reads until the vault closes the connection. */
 function raw(bytes: string): Promise<{ head: string; body: string }> {
   return new Promise((resolve, reject) => {
     const socket = connect(service.port, '127.0.0.1', () => socket.write(bytes))

@@ -57,7 +57,7 @@ async function redisCommand(...command: readonly [string, ...string[]]): Promise
   client.disconnect()
 }
 
-/** Has Redis write a file, waits for `work`, and starts it again from that file. */
+/** Saves Redis to a file, waits for `work`, and restarts Redis from that file. */
 async function restoredAfter<T>(work: () => Promise<T>): Promise<T> {
   await redis.stop()
   cpSync(`${folder}/redis`, `${folder}/copy`, { recursive: true })
@@ -184,7 +184,7 @@ test('treats a different epoch in the database as a loss at all replicas', async
   expect(await get(third, spent)).toEqual(REPLAYED)
   await works(one, two, third)
   for (const vault of [one, two, third]) expect(await get(vault, spent)).toEqual(REPLAYED)
-  // Each of them takes the new epoch over with its own check.
+  // Each replica adopts the new epoch with its own check.
   for (const vault of [one, two, one, two]) await vault.context.checks['redis']?.()
   await third.stop()
 })
@@ -218,7 +218,7 @@ test('refuses a request that was dated ahead for as long as it is valid after a 
   client.disconnect()
   expect(await get(other, dated)).toEqual(REPLAYED)
   const statuses = new Set<number>()
-  // Past the time that it is dated at: now it looks like any other request.
+  // After the time of its date, it looks like any other request.
   await eventually(async () => {
     for (const vault of [ahead, other]) {
       expect(await get(vault, dated)).toEqual(REPLAYED)

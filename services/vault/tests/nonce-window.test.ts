@@ -10,7 +10,7 @@ import { createNonces } from '../src/integrity/nonces.redis.ts'
 import { createNonceRecord } from '../src/integrity/nonces.store.ts'
 import { createVaultDatabase } from './support/vault.ts'
 
-/** Instead of five minutes, so that its ends can be waited for. */
+/** Instead of five minutes, to wait for its ends. */
 const WINDOW_MS = 1_500
 
 let database: Awaited<ReturnType<typeof createVaultDatabase>>

@@ -4,7 +4,7 @@ import { startVault, type TestVault } from './support/vault.ts'
 
 let one: TestVault
 let two: TestVault
-/** Both replicas behind one name: what a client signs for, either may get. */
+/** Both replicas have one public name, so either can receive a signed request. */
 const PROXY = { TRUSTED_PROXIES: '127.0.0.0/8', PUBLIC_URL: 'http://vault.example,http://127.0.0.1:0' }
 const PUBLIC = 'http://vault.example'
 
@@ -40,7 +40,7 @@ test('a deletion takes effect at all replicas, as does a new project of the name
   await admin(one.url, 'DELETE', '/projects/phoenix')
   expect(code(await through(two, 'phoenix', key))).toBe('unknown_project')
   await new Promise((resolve) => setTimeout(resolve, 1_100))
-  // The same key again: nothing but the project itself tells the two apart.
+  // With the same key, only the uid distinguishes the projects.
   await admin(one.url, 'POST', '/projects', { name: 'phoenix', publicKey: key.publicKeyHex })
   const again = await through(two, 'phoenix', key)
   expect([again.status, again.body]).toEqual([200, {}])
@@ -79,7 +79,7 @@ test('counts a caller who is refused after a confirmation', async () => {
   expect((await put()).status).toBe(200)
   await admin(one.url, 'DELETE', '/projects/hidden')
   await admin(one.url, 'POST', '/projects', { name: 'hidden', publicKey: key.publicKeyHex })
-  // Without a policy for updates the service reads the new project and cannot lock it, as if it were gone once more.
+  // Without a policy for updates, the service can read but not lock the new project, as if it had been deleted again.
   await one.sql('alter table projects enable row level security')
   await one.sql('create policy readable on projects for select using (true)')
   try {

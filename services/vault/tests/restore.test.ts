@@ -6,7 +6,7 @@ import { admin, createProject, type Key, signedSend } from './support/client.ts'
 import { createVaultDatabase, KEYS, startVault, vaultEnv } from './support/vault.ts'
 import { runProgram } from './support/vault-process.ts'
 
-/** In the order in which foreign keys allow to fill them. */
+/** In the order of their foreign keys. */
 const TABLES = [
   'projects',
   'project_keys',
@@ -61,7 +61,7 @@ function dump(url: string): Promise<{ tables: Map<string, string>; sequence: str
 
 function load(url: string, { tables, sequence }: Awaited<ReturnType<typeof dump>>): Promise<void> {
   return withClient(url, async (client) => {
-    // As pg_restore does, which makes triggers last.
+    // Like pg_restore, which creates triggers last.
     await client.query('set session_replication_role = replica')
     for (const [table, rows] of tables)
       await client.query(`insert into ${table} select * from jsonb_populate_recordset(null::${table}, $1::jsonb)`, [

@@ -3,7 +3,7 @@ import { admin, createProject, type Key, newKey, signedSend, statusAndError } fr
 import { rows } from './support/rows.ts'
 import { startVault, type TestVault } from './support/vault.ts'
 
-/** With it, whoever owns the tables changes them without their triggers. */
+/** Lets the owner of the tables change them without their triggers. */
 const AS_OWNER = 'set session_replication_role = replica;'
 
 let vault: TestVault
@@ -31,7 +31,7 @@ test('refuses rows of an earlier release until they are authenticated', async ()
   await vault.sql(`${AS_OWNER} update projects set generation = 0, code = null`)
   await vault.sql('update project_keys set code = null')
   await vault.sql('delete from environments')
-  // As the migration finds them.
+  // The state before the migration.
   await vault.sql("delete from high_water_marks where subject like 'env:%'")
   await vault.sql("update high_water_marks set number = 0 where subject = 'project'")
   vault.advance(61_000)
@@ -100,7 +100,7 @@ test('refuses a revoked key after its project was rolled back', async () => {
   await vault.sql(
     `${AS_OWNER} insert into project_keys select * from jsonb_populate_recordset(null::project_keys, '${keys?.rows ?? ''}')`,
   )
-  // Also before this replica forgets what it knows of the project.
+  // Even while this replica has cached the project.
   for (const ms of [0, 61_000]) {
     vault.advance(ms)
     for (key of [revoked, key]) expect(statusAndError(await request())).toEqual([401, 'invalid_signature'])

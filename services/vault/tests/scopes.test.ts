@@ -32,7 +32,7 @@ async function idOf(project: string, env: string): Promise<string> {
   return (body as { id: string }[])[0]?.id ?? ''
 }
 
-/** A project that has a secret in two environments, and a new key with this scope. */
+/** A project with a secret in two environments, and a new key with this scope. */
 async function projectWith(name: string, scope: object) {
   const first = client(name, await createProject(vault.url, name))
   for (const env of ['production', 'staging']) expect((await first.put(env)).status).toBe(200)
@@ -105,7 +105,7 @@ test('a narrower scope takes effect at all replicas', async () => {
   const wide = await projectWith('narrowed', { access: 'read-write' })
   const replica = await vault.replica()
   expect((await wide.get('production')).status).toBe(200)
-  // The key leaves, and comes back with less.
+  // The key is removed, and added again with a narrower scope.
   const between = newKey()
   const rotate = (publicKey: string, scope: object) =>
     admin(replica.url, 'PUT', '/projects/narrowed/rotate', { publicKey, overlap: 0, scope })

@@ -32,7 +32,7 @@ const refused = (error: string) => [401, { error }]
 
 type Raw = { status: number; body: string }
 
-/** A request with exactly these headers, in this order, duplicates included; from 127.0.0.2 when it plays the proxy. */
+/** A request with exactly these headers, in order and with duplicates; from 127.0.0.2 for the proxy. */
 function rawRequest(headers: string[], options: { method?: string; path?: string; from?: string } = {}): Promise<Raw> {
   return new Promise((resolve, reject) => {
     const outgoing = httpRequest(

@@ -9,7 +9,7 @@ import { createVaultClient } from '@vault-and-tracker/vault-client'
 import { admin } from './support/client.ts'
 import { startVault, type TestVault } from './support/vault.ts'
 
-// The recipes of docs/signing.md, run as they are printed.
+// The recipes of docs/signing.md.
 const page = readFileSync(new URL('../../../docs/signing.md', import.meta.url), 'utf8')
 const folder = temporaryFolder('signing-recipes')
 const keyFile = join(folder, 'key.pem')
@@ -17,7 +17,7 @@ const privateKey = generateKeyPairSync('ed25519').privateKey.export({ format: 'p
 
 let vault: TestVault
 let environment: NodeJS.ProcessEnv
-/** Debian's package is seen by Debian's Python alone. */
+/** Only Debian's Python finds Debian's package. */
 let python = 'python3'
 
 function codeOf(language: string): string {

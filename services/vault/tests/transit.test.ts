@@ -110,7 +110,7 @@ test('rewraps to a new version of the key in the service', async () => {
   const blog = await createProject(replica.url, 'blog')
   await put(replica, 'blog', blog)
   expect(await kekIds(replica)).toEqual(['transit.vault.v1', 'transit.vault.v2'])
-  // It has never heard of the second version.
+  // It does not know the second version.
   expect((await read(old, 'blog', blog)).body).toEqual({ A: 'value of A' })
   expect(await ready(old)).toBe(200)
   service.requests.length = 0

@@ -15,7 +15,7 @@ import { startVaultProcess, type VaultProcess } from './support/vault-process.ts
 const FETCHES = 60
 const SECRETS = 160
 const VALUE = 'v'.repeat(65_536)
-/** What may wait (256 MiB), and what preparing answers takes in between. All answers together are 600 MiB. */
+/** The budget for unread responses (256 MiB), and memory to prepare them. All responses together are 600 MiB. */
 const MAX_GROWTH = 512 * 1_024 ** 2
 
 let folder: string
@@ -29,7 +29,7 @@ beforeAll(async () => {
   const { url: redisUrl } = await testRedis()
   service = await startVaultProcess({
     ...{ folder, databaseUrl: database.appUrl, redisUrl },
-    // The bound of all projects together.
+    // The limit of all projects together.
     env: { MAX_ENVIRONMENT_BYTES: String(16 * 1024 ** 2), MAX_UNREAD_BYTES: '0' },
   })
   key = await createProject(service.url, 'shop')

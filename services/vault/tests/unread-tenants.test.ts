@@ -5,7 +5,7 @@ import { askUnread, eventually } from '@vault-and-tracker/dev-env'
 import { type Answer, createProject, type Key, signedSend, signHeaders, statusAndError } from './support/client.ts'
 import { startVault, type TestVault } from './support/vault.ts'
 
-/** Six bytes of JSON for each byte that is stored: the largest answer that an environment can become. */
+/** Six bytes of JSON per stored byte: the largest possible response. */
 const COSTLY = '\u0001'.repeat(65_000)
 const VALUES = 60
 
@@ -38,7 +38,7 @@ function get(project: string, key: Key, env = 'production'): Promise<Answer> {
   return signedSend({ project, key, method: 'GET', url: `${url}?env=${env}` })
 }
 
-/** Asks for everything and reads nothing, until no more is answered. */
+/** Sends requests without reading the responses, until no more arrive. */
 async function leaveUnread(): Promise<Answer> {
   let last: Answer | undefined
   await eventually(async () => {

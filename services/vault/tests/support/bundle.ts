@@ -1,4 +1,4 @@
-// Writes what a browser needs of an entry as one script. A process of its own: rolldown takes no objects of jest's realm.
+// Bundles an entry for a browser. In its own process, because rolldown does not accept objects of jest's realm.
 import { rolldown } from 'rolldown'
 
 const [, , input = ''] = process.argv

@@ -4,16 +4,16 @@ import { createSigner, httpbis } from 'http-message-signatures'
 import { requireDocumented } from './documented.ts'
 import { ADMIN_TOKEN, type TestVault } from './vault.ts'
 
-/** A project's own key. */
+/** A key of a project. */
 export type Key = { privateKey: KeyObject; publicKeyHex: string }
 
-/** Who signs, what, and when. */
+/** What to sign. */
 export type Signing = {
   project: string
   key: Key
   method: string
   url: string
-  /** Seconds; now unless given. */
+  /** In seconds; now by default. */
   created?: number
   nonce?: string
 }
@@ -25,7 +25,7 @@ export function newKey(): Key {
   return { privateKey, publicKeyHex: publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('hex') }
 }
 
-/** The key of a private JWK, as rotation hands it out. */
+/** The key of a private JWK, as a rotation returns it. */
 export function keyOf(privateJwk: string): Key {
   const jwk = JSON.parse(privateJwk) as { kty: string; crv: string; d: string; x: string }
   return {
@@ -34,7 +34,7 @@ export function keyOf(privateJwk: string): Key {
   }
 }
 
-/** Signs by the npm package http-message-signatures: none of our code takes part. */
+/** Signs with the npm package http-message-signatures, without any of our code. */
 export async function signHeaders(input: Signing): Promise<Record<string, string>> {
   const { project, key, method, url } = input
   const created = input.created ?? Math.floor(Date.now() / 1000)
@@ -57,7 +57,7 @@ export async function signHeaders(input: Signing): Promise<Record<string, string
   return Object.fromEntries(Object.entries(signed.headers).map(([name, value]) => [name, [value].flat().join(', ')]))
 }
 
-/** Signs by the npm package http-message-sig, a second independent implementation. */
+/** Signs with the npm package http-message-sig, a second independent implementation. */
 export async function signHeadersOtherwise(input: Signing): Promise<Record<string, string>> {
   const { project, key, method, url } = input
   const created = input.created ?? Math.floor(Date.now() / 1000)
@@ -84,7 +84,7 @@ async function answerOf(response: Response): Promise<Answer> {
   return { status: response.status, body, headers: response.headers }
 }
 
-/** Sends a request as it is; the answer has to be one that is documented. */
+/** Sends a request and checks that the response is documented. */
 export async function send(url: string, init: RequestInit = {}): Promise<Answer> {
   const answer = await answerOf(await fetch(url, init))
   requireDocumented(init.method ?? 'GET', url, answer)
@@ -99,13 +99,13 @@ export async function signedSend(
   return send(input.url, withJson({ method: input.method, headers }, input.body))
 }
 
-/** Sends requests to `/v1/secrets`, signed now: the time of a signature is judged by Redis. The vault may be started later. */
+/** Returns a function that sends signed requests to `/v1/secrets`. The vault may be started later. */
 export function signerOf(vault: () => TestVault) {
   return (project: string, key: Key, method = 'GET', body?: unknown): Promise<Answer> =>
     signedSend({ project, key, method, url: `${vault().url}/v1/secrets`, body })
 }
 
-/** The status of an answer and the code of its error, to be compared with one `expect`. */
+/** The status and the error code of a response. */
 export function statusAndError(answer: Answer): unknown {
   return [answer.status, (answer.body as { error: unknown }).error]
 }

@@ -10,10 +10,10 @@ export const COMMAND: readonly [string, ...string[]] = [
   ...testedArguments('packages/vault-client', 'cli'),
 ]
 
-/** A vault with the project `shop`, whose key the command finds in its environment. */
+/** A vault with the project `shop`, and the environment of the command with its key. */
 export type CommandWorld = { readonly vault: TestVault; readonly client: VaultClient; readonly env: NodeJS.ProcessEnv }
 
-/** Starts the vault, and makes an empty home for the command. */
+/** Starts the vault, and creates an empty home for the command. */
 export async function startForCommand(): Promise<CommandWorld> {
   const { privateJwk, publicKeyHex } = generateKeyPair()
   const vault = await startVault()

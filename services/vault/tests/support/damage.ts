@@ -52,7 +52,7 @@ export const DAMAGE: readonly ((wire: Wire, choose: Choices) => void)[] = [
   },
 ]
 
-/** Replaces, removes, doubles or inserts a character, never at the ends, where white space does not count. */
+/** Replaces, removes, doubles or inserts a character, except at the ends, where white space is ignored. */
 function damageText(wire: Wire, header: number, choose: Choices): void {
   const [name, text] = wire.headers[header] ?? ['Signature', 'sig1=:AAAA:']
   const at = 1 + choose.below(text.length - 2)
@@ -69,7 +69,7 @@ function damageText(wire: Wire, header: number, choose: Choices): void {
   wire.headers[header] = [name, damaged === text ? `${text}x` : damaged]
 }
 
-/** As above; the case of the public key's digits does not matter, so that is no damage. */
+/** As above, but never only the case of the public key's digits, which is ignored. */
 function damageAgent(wire: Wire, choose: Choices): void {
   const [, before] = wire.headers[3] ?? ['', '']
   damageText(wire, 3, choose)
@@ -77,7 +77,7 @@ function damageAgent(wire: Wire, choose: Choices): void {
   if (after.toLowerCase() === before.toLowerCase()) wire.headers[3] = [name, `${after}x`]
 }
 
-/** What of a message counts: not the order of its headers. */
+/** The meaning of a message, which does not depend on the order of its headers. */
 export function meaning({ method, path, headers, body }: Wire): string {
   return JSON.stringify([method, path, headers.map((header) => header.join(': ')).toSorted(), body])
 }

@@ -3,9 +3,9 @@ import { ENDPOINTS } from '../../src/app.ts'
 import { ERRORS } from '../../src/errors.ts'
 import { codesOf } from '../../src/http/surface.ts'
 
-/** Fails where the vault answered with what openapi.json does not have for the operation. */
+/** Fails unless openapi.json documents the response for the operation. */
 export function requireDocumented(method: string, url: string, answer: { status: number; body: unknown }): void {
-  // As it was sent: the vault takes paths literally, and `URL` would resolve `..`.
+  // Not parsed with `URL`, which would resolve `..`: the vault takes paths literally.
   const pathname = /^https?:\/\/[^/?#]*([^?#]*)/.exec(url)?.[1] ?? ''
   const code = (answer.body as { error?: string } | undefined)?.error
   const problem = undocumentedAnswer(ENDPOINTS, codesOf, ERRORS, { method, pathname, ...answer, code })

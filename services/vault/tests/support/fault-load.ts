@@ -2,34 +2,33 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Key, type Signing, signHeaders } from './client.ts'
 
-/** What clients of a vault were told while it failed. */
+/** The responses that clients of a failing vault received. */
 export type Told = {
-  /** The last value of each secret whose write was acknowledged, by environment and name. */
+  /** The last acknowledged value of each secret, by environment and name. */
   readonly written: Map<string, Map<string, string>>
-  /** The last number that was acknowledged of those that overwrite each other, by environment. */
+  /** The last acknowledged number of the shared secret, by environment. */
   readonly overwritten: Map<string, number>
-  /** Fetches that were answered with values, by environment. */
+  /** Successful fetches, by environment. */
   readonly fetched: Map<string, number>
-  /** Requests that were accepted. */
+  /** Accepted requests. */
   readonly accepted: { readonly url: string; readonly method: string; readonly headers: Record<string, string> }[]
-  /** How often each status was answered; 0 stands for no answer. */
+  /** The number of responses by status; 0 for no response. */
   readonly statuses: Map<number, number>
 }
 
-/** Where requests go: a vault that is down is called as well. */
+/** The vaults that requests are sent to, including stopped ones. */
 export type Target = { readonly url: string }
 
 const TIMEOUT_MS = 15_000
-/** A write that is given up sooner than a fault ends must not undo the next one. */
+/** A write that is given up before a fault ends must not undo the next one. */
 const IMPATIENT_MS = 500
-/** What every client overwrites. */
+/** The secret that every client overwrites. */
 export const OVERWRITTEN = 'OVERWRITTEN'
-/** Between two rounds of a client: a fault has to meet requests, not a full processor. */
+/** Pauses clients, so that faults meet requests rather than a busy processor. */
 const PAUSE_MS = 25
 
 /**
- * Writes to and fetches environments of a project, each of them by one client that waits for its answers, until it is
- * told to stop.
+ * Writes and fetches the environments of a project until it is stopped, with one sequential client per environment.
  */
 export function createLoad(deps: { project: string; key: Key; targets: readonly Target[]; clients: number }) {
   const told: Told = {
@@ -54,7 +53,7 @@ export function createLoad(deps: { project: string; key: Key; targets: readonly 
       await answer.text()
       status = answer.status
     } catch {
-      // No answer: nobody knows whether the request was carried out.
+      // Without a response, the request may have been carried out.
     }
     told.statuses.set(status, (told.statuses.get(status) ?? 0) + 1)
     if (status === 200) told.accepted.push({ url: input.url, method: input.method, headers })

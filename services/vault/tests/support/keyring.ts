@@ -17,7 +17,7 @@ export type KeyringFixture = {
   keys: (...args: string[]) => Promise<CommandOutcome>
   /** Starts a vault with the keyring as it is now. */
   startVault(): Promise<TestVault>
-  /** The number that a query counts. */
+  /** The result of a counting query. */
   count(text: string): Promise<number>
   remove(): Promise<void>
 }

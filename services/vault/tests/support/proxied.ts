@@ -5,12 +5,12 @@ import { ADMIN_TOKEN } from './vault.ts'
 
 const HOST = 'vault.example.org'
 
-/** A request that is ready to be sent. It returns the status, or what happened to the request. */
+/** Sends a prepared request, and returns its status or error. */
 export type Ready = () => Promise<string>
 
 /**
- * Prepares requests through nginx: by their number a signed fetch, a signed write, and a write of an administrator. A
- * write that nginx has sent once it may not send again.
+ * Prepares requests through nginx: based on their number a signed fetch, a signed write, or a write of an administrator.
+ * nginx must not repeat a write.
  */
 export function createProxiedRequests(nginx: Nginx, agent: Agent, key: Key): (number: number) => Promise<Ready> {
   const signed = async (method: 'GET' | 'PUT', body = ''): Promise<Ready> => {

@@ -14,5 +14,5 @@ const run =
 /** Runs the command `rows` with the database and the keyring of a vault. */
 export const rows = run(rowsCommand)
 
-/** Runs the command `audit` likewise. */
+/** Runs the command `audit` with the database and the keyring of a vault. */
 export const audit = run(auditCommand)

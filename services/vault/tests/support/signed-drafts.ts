@@ -2,10 +2,10 @@ import { createHash, randomBytes, sign } from 'node:crypto'
 import type { Choices } from './choices.ts'
 import { type Key, newKey } from './client.ts'
 
-/** A request as it is sent; `host` is the vault's own, whatever the headers say. */
+/** A request to send; `host` is that of the vault, whatever its headers. */
 export type Wire = { host: string; method: string; path: string; headers: [string, string][]; body: string }
 
-/** What is signed, in parts, so that a mutation can sign something wrong properly. */
+/** The signed parts, so that a mutation can sign wrong ones correctly. */
 export type Draft = {
   method: string
   path: string
@@ -19,7 +19,7 @@ export type Draft = {
   body: string
 }
 
-/** A proper request of the project `shop` with this key to the vault at this host. */
+/** A valid request of the project `shop` to the vault at this host. */
 export function draft(choose: Choices, key: Key, host: string): Draft {
   const body =
     choose.below(2) === 0 ? '' : JSON.stringify({ key: 'K', value: `v${String(choose.below(100))}`, env: 'fuzz' })
@@ -44,7 +44,7 @@ export function draft(choose: Choices, key: Key, host: string): Draft {
   }
 }
 
-/** Signs a draft as it is, right or wrong. */
+/** Signs a draft, valid or not. */
 export function signed(message: Draft): Wire {
   const { host } = message
   const values: Record<string, string> = {
@@ -78,7 +78,7 @@ export function signed(message: Draft): Wire {
 
 const otherKey = newKey()
 
-/** Messages that are signed properly and still not what the vault accepts. */
+/** Messages that are signed correctly but invalid. */
 export const WRONG_DRAFTS: readonly ((message: Draft, choose: Choices) => void)[] = [
   (m, choose) => {
     m.params = m.params.filter(([name]) => name !== choose.of(['created', 'expires', 'nonce', 'keyid']))

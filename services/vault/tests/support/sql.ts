@@ -1,12 +1,12 @@
 import pg from 'pg'
 
-/** A superuser's connection that looks and reaches behind the service's back. */
+/** A superuser's connection. */
 export type Sql = {
   <Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>
   end(): Promise<void>
 }
 
-/** Connects; a server that stops later does not end the test. */
+/** Connects. If the server stops later, the test continues. */
 export async function connectSql(url: string): Promise<Sql> {
   const client = new pg.Client({ connectionString: url })
   client.on('error', () => undefined)

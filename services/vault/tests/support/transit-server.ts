@@ -2,22 +2,22 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What the server does with the next requests. */
+/** How the server handles the next requests. */
 type Mode = 'answers' | 'hangs' | 'drops' | 'lies' | { status: number; times: number }
 
-/** A server with the transit API as OpenBao publishes it (api-docs/secret/transit), with keys in memory. */
+/** A server with OpenBao's transit API (api-docs/secret/transit), and keys in memory. */
 export type TransitServer = {
   readonly url: string
-  /** The tokens that are accepted now. */
+  /** The accepted tokens. */
   readonly tokens: Set<string>
-  /** Every request so far, as `POST decrypt`. */
+  /** All requests, as `POST decrypt`. */
   readonly requests: string[]
   mode: Mode
   /** Adds a version to the key. */
   rotate(): void
-  /** Deletes the key, and makes another one of the same name. */
+  /** Replaces the key with another one of the same name. */
   replace(changes?: { type?: string; derived?: boolean }): void
-  /** Versions below it are not decrypted any more. */
+  /** Lower versions are no longer decrypted. */
   minDecryptionVersion: number
   stop(): Promise<void>
 }
@@ -26,7 +26,7 @@ type Item = { plaintext?: string; ciphertext?: string; key_version?: number }
 
 class BadRequest extends Error {}
 
-/** Starts it with one key, which has one version. */
+/** Starts the server with one key of one version. */
 export async function startTransitServer(name: string, namespace?: string): Promise<TransitServer> {
   let made = 1_442_851_412
   let key = { type: 'aes256-gcm96', derived: false, versions: [newVersion()] }
@@ -62,7 +62,7 @@ export async function startTransitServer(name: string, namespace?: string): Prom
     }
   }
 
-  /** Another data key for the same owner, as a service gives that mixes up its own records. */
+  /** A wrong data key for the same owner, from a service that mixes up its records. */
   function another(plaintext: string): string {
     return Buffer.concat([Buffer.from(plaintext, 'base64').subarray(0, -32), randomBytes(32)]).toString('base64')
   }

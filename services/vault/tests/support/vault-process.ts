@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { eventually, freePort, type ManagedProcess, startProcess, testedArguments } from '@vault-and-tracker/dev-env'
 import { vaultEnv } from './vault.ts'
 
-/** The service as a process of its own. */
+/** The service as a separate process. */
 export type VaultProcess = { url: string; port: number; process: ManagedProcess; log(): string }
 
-/** What to run. A port can be given again, so that a request signed for one process fits the next. */
+/** How to start the service. With a fixed port, a request signed for one process is valid for the next. */
 export type VaultProcessOptions = {
   folder: string
   databaseUrl: string
@@ -36,7 +36,7 @@ export async function spawnVaultProcess(options: VaultProcessOptions): Promise<V
   return { url: `http://127.0.0.1:${port}`, port, process, log: () => readFileSync(logFile, 'utf8') }
 }
 
-/** Starts the service and returns once it is ready. */
+/** Starts the service, and waits until it is ready. */
 export async function startVaultProcess(options: VaultProcessOptions): Promise<VaultProcess> {
   const vault = await spawnVaultProcess(options)
   await eventually(async () => {
@@ -46,7 +46,7 @@ export async function startVaultProcess(options: VaultProcessOptions): Promise<V
   return vault
 }
 
-/** The status of an answer, undefined when there is none. */
+/** The status of a response, undefined without one. */
 export async function statusOf(url: string): Promise<number | undefined> {
   try {
     const response = await fetch(url)
@@ -57,7 +57,7 @@ export async function statusOf(url: string): Promise<number | undefined> {
   }
 }
 
-/** What a finished process left. */
+/** The result of a process. */
 export type Outcome = { status: number | null; stdout: string; stderr: string }
 
 /** Starts a program of the service, such as `commands/keyring.command`. */

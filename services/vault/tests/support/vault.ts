@@ -24,24 +24,24 @@ import { createSealer } from '../../src/integrity/sealer.ts'
 import { createChainKeys } from '../../src/keyring/chain-keys.ts'
 import { createChainKeyStore } from '../../src/keyring/keyring.store.ts'
 
-/** The keys every test vault has; the first one is active. */
+/** The keys of every test vault; the first one is active. */
 export const KEYS = { '2026-11': randomBytes(32).toString('base64'), '2026-12': randomBytes(32).toString('base64') }
 export const ADMIN_TOKEN = randomBytes(32).toString('hex')
 
 type Env = Readonly<Record<string, string>>
 
-/** A vault of its own: a fresh database, an empty Redis, a free port, a clock that tests move. */
+/** A vault with its own database, Redis and port, and a clock that tests control. */
 export type TestVault = {
   readonly url: string
   readonly context: Context
   readonly database: TestDatabase
   readonly redisUrl: string
-  /** Everything that was logged so far. */
+  /** The log so far. */
   logged(): string
-  /** What time it is for the vault, in milliseconds. */
+  /** The time of the vault, in milliseconds. */
   now(): number
   advance(ms: number): void
-  /** From here on the clock moves by `advance` only. */
+  /** Stops the clock, which then moves only by `advance`. */
   holdClock: TestClock['hold']
   /** Runs a statement as superuser, to inspect what is stored. */
   sql<Row extends pg.QueryResultRow>(statement: string, parameters?: readonly unknown[]): Promise<Row[]>
@@ -54,7 +54,7 @@ export type TestVault = {
   stop(): Promise<void>
 }
 
-/** A migrated database of the test's own; on the run's server unless another is given. */
+/** Creates a migrated database, by default on the server of the run. */
 export function createVaultDatabase(server?: { url: string }): Promise<TestDatabase> {
   return createTestDatabase({
     service: 'vault',
@@ -65,7 +65,7 @@ export function createVaultDatabase(server?: { url: string }): Promise<TestDatab
   })
 }
 
-/** The environment of a vault on given stores, as the process would get it. The limits are off. */
+/** The environment variables of a vault without limits. */
 export function vaultEnv(stores: { databaseUrl: string; redisUrl: string }, env: Env = {}) {
   return {
     PORT: '0',
@@ -89,8 +89,8 @@ export function vaultEnv(stores: { databaseUrl: string; redisUrl: string }, env:
 }
 
 /**
- * The limits are off unless a test is about them. Port 0 in PUBLIC_URL stands for the vault's own port. `servers` are for tests that stop or freeze theirs; a `database` that
- * is given is not dropped in the end.
+ * Starts a vault, by default without limits. Port 0 in PUBLIC_URL stands for the vault's port. `servers` are for tests that
+ * stop or freeze theirs; a given `database` is not dropped.
  */
 export async function startVault(
   given: Env = {},
