@@ -223,3 +223,47 @@ test('does not read restored rows of a deleted project in a new one of its name'
   expect(await fetchAll('phoenix')).toEqual(FAILED)
   expect((await send(`${vault.url}/health`)).status).toBe(200)
 })
+
+async function createShop(): Promise<void> {
+  keys.set('shop', await createProject(vault.url, 'shop'))
+}
+
+async function put(name: string, value: string): Promise<void> {
+  const key = keys.get('shop')
+  if (key === undefined) throw new Error('no project shop')
+  const body = { key: name, value, env: 'production' }
+  await signedSend({ project: 'shop', key, method: 'PUT', url: `${vault.url}/v1/secrets`, body })
+}
+
+test('stores equal values with different ciphertexts', async () => {
+  await createShop()
+  for (const name of ['A', 'B', 'A']) await put(name, 'the very same')
+  const rows = await vault.sql<{ blob: Buffer }>(
+    `select v.blob from secret_versions v join secrets s on s.id = v.secret_id join projects p on p.uid = s.project_uid
+     where p.name = 'shop'`,
+  )
+  expect(rows.map(({ blob }) => blob.length)).toEqual(rows.map(() => 6 + 12 + 'the very same'.length + 16))
+  expect(new Set(rows.map(({ blob }) => blob.subarray(6, 18).toString('hex'))).size).toBe(3)
+  expect(new Set(rows.map(({ blob }) => blob.subarray(18, 31).toString('hex'))).size).toBe(3)
+})
+
+test('does not restore a damaged version', async () => {
+  await put('R', 'old')
+  await put('R', 'new')
+  const listed = (await admin(vault.url, 'GET', '/projects/shop/secrets')).body as { id: string; key: string }[]
+  const id = String(listed.find((secret) => secret.key === 'R')?.id)
+  await vault.sql(
+    "update secret_versions set blob = overlay(blob placing '\\x00ff' from 20) where secret_id = $1 and version = 1",
+    [id],
+  )
+  const restored = await admin(vault.url, 'POST', `/secrets/${id}/versions/1/restore`)
+  expect([restored.status, restored.body]).toEqual(FAILED)
+  expect(await fetchAll('shop')).toEqual([200, expect.objectContaining({ R: 'new' })])
+  expect((await admin(vault.url, 'GET', `/secrets/${id}/versions`)).body).toHaveLength(2)
+})
+
+test('fails a fetch without its data key as a decryption failure', async () => {
+  await vault.sql("delete from project_deks d using projects p where p.uid = d.project_uid and p.name = 'shop'")
+  vault.advance(KEPT_MS + 1_000)
+  expect(await fetchAll('shop')).toEqual(FAILED)
+})

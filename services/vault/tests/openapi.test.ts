@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { generateKeyPair } from '@vault-and-tracker/http-signatures'
 import { openBodiesIn, routesOf } from '@vault-and-tracker/rest/testing'
 import { createLogger } from '@vault-and-tracker/service-kit/log/logger'
+import { createVaultClient, VAULT_ERROR_CODES } from '@vault-and-tracker/vault-client'
 import { createApp, describeApi, ENDPOINTS } from '../src/app.ts'
 import { ERRORS } from '../src/errors.ts'
 import { codesOf } from '../src/http/surface.ts'
@@ -59,3 +61,19 @@ test('documents every error', () => {
   const codes = ENDPOINTS.flatMap(codesOf)
   expect([...new Set([...codes, 'method_not_allowed'])].toSorted()).toEqual(Object.keys(ERRORS).toSorted())
 })
+
+test('the client has a remedy for every error code', () => {
+  expect(VAULT_ERROR_CODES.toSorted()).toEqual(Object.keys(ERRORS).toSorted())
+})
+
+test.each(Object.entries(ERRORS))(
+  'the client does not repeat the general message of %s',
+  async (error, { status, meaning }) => {
+    // Without a network, because only the text of the error is tested.
+    const client = createVaultClient({
+      ...{ url: 'http://vault.example.org', project: 'shop', privateKey: generateKeyPair().privateJwk, retries: 0 },
+      fetch: () => Promise.resolve(Response.json({ error, message: meaning }, { status })),
+    })
+    await expect(client.getAll()).rejects.toMatchObject({ code: error, message: expect.not.stringContaining(meaning) })
+  },
+)

@@ -1,6 +1,15 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { admin, createProject, type Key, newKey, signedSend, statusAndError } from './support/client.ts'
+import {
+  admin,
+  createProject,
+  type Key,
+  keyOf,
+  newKey,
+  signedSend,
+  signerOf,
+  statusAndError,
+} from './support/client.ts'
 import { startVault, type TestVault } from './support/vault.ts'
 
 let vault: TestVault
@@ -86,4 +95,95 @@ test('shows when a key was last used', async () => {
   await vault.context.background.stop()
   const [listed] = (await keysOf('used')) as { lastUsedAt: string }[]
   expect(Math.abs(new Date(listed?.lastUsedAt ?? 0).getTime() - at)).toBeLessThan(60_000)
+})
+
+const MINUTE = 60_000
+
+/** A request signed at the time of the vault's clock. */
+const signed = signerOf(() => vault)
+
+test('returns a generated private key once, and accepts the old key for ten minutes', async () => {
+  const old = await createProject(vault.url, 'rotating')
+  const rotated = await admin(vault.url, 'PUT', '/projects/rotating/rotate')
+  expect([rotated.status, rotated.headers.get('cache-control')]).toEqual([200, 'no-store'])
+  const { ok, privateKey } = rotated.body as { ok: boolean; privateKey: string }
+  expect(ok).toBe(true)
+  expect(Object.keys(JSON.parse(privateKey) as object).toSorted()).toEqual(['crv', 'd', 'kty', 'x'])
+  const fresh = keyOf(privateKey)
+
+  expect((await signed('rotating', fresh)).status).toBe(200)
+  expect((await signed('rotating', old)).status).toBe(200)
+  vault.advance(10 * MINUTE - 5_000)
+  expect((await signed('rotating', old)).status).toBe(200)
+  vault.advance(5_000)
+  expect(statusAndError(await signed('rotating', old))).toEqual([401, 'invalid_signature'])
+  expect((await signed('rotating', fresh)).status).toBe(200)
+  const { body } = await admin(vault.url, 'GET', '/projects')
+  expect(body).toContainEqual(expect.objectContaining({ id: 'rotating', publicKey: fresh.publicKeyHex }))
+})
+
+test('does not extend an overlap by another rotation', async () => {
+  const first = await createProject(vault.url, 'twice')
+  const rotate = async () =>
+    keyOf(((await admin(vault.url, 'PUT', '/projects/twice/rotate')).body as { privateKey: string }).privateKey)
+  const second = await rotate()
+  vault.advance(6 * MINUTE)
+  await rotate()
+  vault.advance(5 * MINUTE)
+  expect((await signed('twice', first)).status).toBe(401)
+  expect((await signed('twice', second)).status).toBe(200)
+  vault.advance(6 * MINUTE)
+  expect((await signed('twice', second)).status).toBe(401)
+})
+
+test('removes the oldest of more than five valid keys', async () => {
+  const keys = [await createProject(vault.url, 'many')]
+  for (let i = 0; i < 5; i++) {
+    const { body } = await admin(vault.url, 'PUT', '/projects/many/rotate')
+    keys.push(keyOf((body as { privateKey: string }).privateKey))
+  }
+  const statuses = await Promise.all(keys.map(async (key) => (await signed('many', key)).status))
+  expect(statuses).toEqual([401, 200, 200, 200, 200, 200])
+})
+
+test('ends all older keys immediately with an overlap of 0', async () => {
+  const first = await createProject(vault.url, 'leaked')
+  await admin(vault.url, 'PUT', '/projects/leaked/rotate')
+  const { body } = await admin(vault.url, 'PUT', '/projects/leaked/rotate', { overlap: 0 })
+  expect((await signed('leaked', first)).status).toBe(401)
+  expect((await signed('leaked', keyOf((body as { privateKey: string }).privateKey))).status).toBe(200)
+})
+
+test('does not return a private key for a given public key', async () => {
+  await createProject(vault.url, 'own-key')
+  const key = newKey()
+  const rotated = await admin(vault.url, 'PUT', '/projects/own-key/rotate', { publicKey: key.publicKeyHex })
+  expect([rotated.status, rotated.body]).toEqual([200, { ok: true }])
+  expect((await signed('own-key', key)).status).toBe(200)
+  const again = await admin(vault.url, 'PUT', '/projects/own-key/rotate', { publicKey: key.publicKeyHex })
+  expect(statusAndError(again)).toEqual([400, 'invalid_request'])
+  const bad = await admin(vault.url, 'PUT', '/projects/own-key/rotate', { publicKey: '00' })
+  expect(statusAndError(bad)).toEqual([400, 'invalid_public_key'])
+  expect(statusAndError(await admin(vault.url, 'PUT', '/projects/own-key/rotate', { overlap: 601 }))).toEqual([
+    400,
+    'invalid_request',
+  ])
+  expect(statusAndError(await admin(vault.url, 'PUT', '/projects/own-key/rotate', { overlap: -1 }))).toEqual([
+    400,
+    'invalid_request',
+  ])
+})
+
+test('leaves one current key after two simultaneous rotations', async () => {
+  await createProject(vault.url, 'contended')
+  const answers = await Promise.all(
+    Array.from({ length: 4 }, () => admin(vault.url, 'PUT', '/projects/contended/rotate')),
+  )
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+  const keys = answers.map(({ body }) => keyOf((body as { privateKey: string }).privateKey))
+  const statuses = await Promise.all(keys.map(async (key) => (await signed('contended', key)).status))
+  expect(statuses).toEqual([200, 200, 200, 200])
+  vault.advance(10 * MINUTE)
+  const later = await Promise.all(keys.map(async (key) => (await signed('contended', key)).status))
+  expect(later.toSorted()).toEqual([200, 401, 401, 401])
 })
