@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { insertAuditEntries, insertAuditEntry } from '../audit/audit.store.ts'
 import type { Db } from '../database.ts'
-import type { KeyRotationStore, ProjectDataKey, ValueToReencrypt } from './key-rotation.ts'
+import type { DataKeyUsage, KeyRotationStore, ProjectDataKey, ValueToReencrypt } from './key-rotation.ts'
 import { lockKek } from './keyring.store.ts'
 
 /** Key rotation in Postgres. */
@@ -10,45 +10,36 @@ export function createKeyRotationStore(db: Db): KeyRotationStore {
     kekUsage: async () => {
       const rows = await db
         .selectFrom('keks as k')
-        .select(['k.kek_id', 'k.fingerprint', 'k.retired_at'])
+        .select(['k.kek_id as id', 'k.fingerprint', 'k.retired_at as retiredAt'])
         .select(
           sql<number>`(select count(*) from project_deks d where d.kek_id = k.kek_id)
             + (select count(*) from audit_keys a where a.kek_id = k.kek_id)`.as('wraps'),
         )
         .orderBy('k.kek_id')
         .execute()
-      return rows.map(({ kek_id: id, fingerprint, retired_at: retiredAt, wraps }) => ({
-        id,
-        fingerprint,
-        used: wraps > 0,
-        retired: retiredAt !== null,
-        wraps,
-      }))
+      return rows.map(({ id, fingerprint, retiredAt, wraps }) => {
+        return { id, fingerprint, used: wraps > 0, retired: retiredAt !== null, wraps }
+      })
     },
 
     dataKeyUsage: async () => {
-      const { rows } = await sql<{ projects: number; data_keys: number; values_behind: number; oldest: Date | null }>`
+      const { rows } = await sql<DataKeyUsage>`
         with newest as (select distinct on (project_uid) * from project_deks order by project_uid, dek_v desc)
         select (select count(*) from newest) as projects,
-          (select count(*) from project_deks) as data_keys,
-          (select count(*) ${OUTDATED_VALUES}) as values_behind,
+          (select count(*) from project_deks) as "dataKeys",
+          (select count(*) ${OUTDATED_VALUES}) as "valuesBehind",
           (select min(created_at) from newest) as oldest`.execute(db)
-      const [row] = rows
-      return {
-        projects: row?.projects ?? 0,
-        dataKeys: row?.data_keys ?? 0,
-        valuesBehind: row?.values_behind ?? 0,
-        oldest: row?.oldest ?? null,
-      }
+      return rows[0] ?? { projects: 0, dataKeys: 0, valuesBehind: 0, oldest: null }
     },
 
     rewrapDataKeys: (activeId, limit, rewrap, entryFor) =>
       db.transaction().execute(async (trx) => {
         await lockKek(trx, activeId)
-        const rows = await trx
+        const keys: readonly ProjectDataKey[] = await trx
           .selectFrom('project_deks as d')
           .innerJoin('projects as p', 'p.uid', 'd.project_uid')
-          .select(['d.project_uid', 'p.name', 'd.dek_v', 'd.kek_id', 'd.wrapped'])
+          .select(['d.project_uid as projectUid', 'p.name as project'])
+          .select(['d.dek_v as dekV', 'd.kek_id as kekId', 'd.wrapped'])
           .where('d.kek_id', '!=', activeId)
           .orderBy('d.project_uid')
           .orderBy('d.dek_v')
@@ -56,16 +47,7 @@ export function createKeyRotationStore(db: Db): KeyRotationStore {
           .forUpdate('d')
           .skipLocked()
           .execute()
-        if (rows.length === 0) return 0
-        const keys = rows.map(
-          (row): ProjectDataKey => ({
-            projectUid: row.project_uid,
-            project: row.name,
-            dekV: row.dek_v,
-            kekId: row.kek_id,
-            wrapped: row.wrapped,
-          }),
-        )
+        if (keys.length === 0) return 0
         const wrapped = (await rewrap(keys)).map((key) => key.wrapped)
         await sql`update project_deks d set kek_id = ${activeId}, wrapped = new.wrapped
           from unnest(${keys.map((key) => key.projectUid)}::uuid[], ${keys.map((key) => key.dekV)}::int[],
@@ -81,20 +63,19 @@ export function createKeyRotationStore(db: Db): KeyRotationStore {
     rewrapChainKeys: (activeId, rewrap) =>
       db.transaction().execute(async (trx) => {
         await lockKek(trx, activeId)
-        const rows = await trx
+        const keys = await trx
           .selectFrom('audit_keys')
-          .select(['key_no', 'kek_id', 'wrapped'])
+          .select(['key_no as keyNo', 'kek_id as kekId', 'wrapped'])
           .where('kek_id', '!=', activeId)
           .forUpdate()
           .execute()
-        const keys = rows.map((row) => ({ keyNo: row.key_no, kekId: row.kek_id, wrapped: row.wrapped }))
         for (const [i, { wrapped }] of (await rewrap(keys)).entries())
           await trx
             .updateTable('audit_keys')
             .set({ kek_id: activeId, wrapped })
             .where('key_no', '=', keys[i]?.keyNo ?? 0)
             .execute()
-        return rows.length
+        return keys.length
       }),
 
     countDataKeysToRewrap: async (activeId) => {

@@ -44,7 +44,7 @@ export function createKekStore(db: Db): KekStore {
     list: async () => {
       const rows = await db
         .selectFrom('keks as k')
-        .select(['k.kek_id', 'k.fingerprint', 'k.retired_at'])
+        .select(['k.kek_id as id', 'k.fingerprint', 'k.retired_at as retiredAt'])
         .select((eb) =>
           eb
             .or([
@@ -55,12 +55,9 @@ export function createKekStore(db: Db): KekStore {
         )
         .orderBy('k.kek_id')
         .execute()
-      return rows.map((row) => ({
-        id: row.kek_id,
-        fingerprint: row.fingerprint,
-        used: Boolean(row.used),
-        retired: row.retired_at !== null,
-      }))
+      return rows.map(({ id, fingerprint, retiredAt, used }) => {
+        return { id, fingerprint, used: Boolean(used), retired: retiredAt !== null }
+      })
     },
 
     register: async (keks, now) => {
