@@ -94,7 +94,7 @@ async function startRequests() {
     store: {
       users: (passkeys) => Promise.resolve(new Map(passkeys.map((passkey) => [passkey, user]))),
       torrents: (hashes) => Promise.resolve(new Map(hashes.map((hash) => [hash, torrentOf(hash)]))),
-      siteMultipliers: () => Promise.resolve(all),
+      siteRates: () => Promise.resolve(all),
     },
   })
   const counters = createAnnounceMetrics(new Registry())

@@ -5,14 +5,13 @@ import { healthRoutes } from '@vault-and-tracker/service-kit/http/health'
 import type { Logger } from '@vault-and-tracker/service-kit/log/logger'
 import express, { type Express } from 'express'
 import { accountEndpoints } from './accounts/accounts.routes.ts'
-import { standingEndpoints } from './accounts/standing.routes.ts'
+import { activityEndpoints } from './accounts/activity.routes.ts'
 import { userEndpoints } from './accounts/users.routes.ts'
 import { adminLogEndpoints } from './admin-log/admin-log.routes.ts'
 import { categoryEndpoints } from './categories/categories.routes.ts'
 import type { Context, UseCases } from './context.ts'
 import { apiError, ERRORS } from './errors.ts'
-import { errorBodySchema } from './http/error-body.ts'
-import { createErrorAnswer } from './http/errors.middleware.ts'
+import { createErrorAnswer, errorBodySchema } from './http/errors.middleware.ts'
 import { standardHeaders, unknownPath } from './http/headers.middleware.ts'
 import { overviewEndpoints } from './overview/overview.routes.ts'
 import { createTrackerServer, type TrackerServer } from './server.ts'
@@ -31,7 +30,7 @@ import { torznabUsageEndpoints } from './torznab/usage.routes.ts'
 /** Every endpoint of the REST surface. */
 export const ENDPOINTS: readonly TrackerEndpoint<UseCases>[] = [
   ...accountEndpoints,
-  ...standingEndpoints,
+  ...activityEndpoints,
   ...torznabUsageEndpoints,
   ...siteInformationEndpoints,
   ...categoryEndpoints,

@@ -28,5 +28,5 @@ async function start(scope: Scope): Promise<void> {
   logger.info({ port: running.port, url: config.PUBLIC_URL, mode: config.TRACKER_MODE }, 'listening')
 }
 
-// A terminal signals all processes at once, and then the first process signals its workers.
+// A terminal signals all processes at once, and then the primary process signals its workers.
 await run(logger, start, { ignoresSecondSignal: isWorker() })

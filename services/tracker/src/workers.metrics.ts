@@ -3,7 +3,7 @@ import { within } from '@vault-and-tracker/service-kit/core/with-timeout'
 import type { Logger } from '@vault-and-tracker/service-kit/log/logger'
 import type { Metrics } from '@vault-and-tracker/service-kit/metrics/registry'
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue, type Registry } from 'prom-client'
-import { askFirstProcess } from './first-process.ts'
+import { askPrimary } from './primary.ts'
 
 type Metric = MetricObjectWithValues<MetricValue<string>>
 
@@ -14,10 +14,10 @@ const OF_ONE = 'tracker:own-metrics'
 
 /** A worker's request for the metrics of all workers, and with `text` the reply to it. */
 type OfAll = { readonly type: typeof OF_ALL; readonly id: number; readonly text?: string | null }
-/** The first process's request for the metrics of one worker, and with `metrics` the reply to it. */
+/** The primary process's request for the metrics of one worker, and with `metrics` the reply to it. */
 type OfOne = { readonly type: typeof OF_ONE; readonly id: number; readonly metrics?: readonly Metric[] }
 
-/** The metrics of all workers, in the first process. */
+/** The metrics of all workers, in the primary process. */
 export type WorkersMetrics = {
   /** Call when a worker listens. */
   add(worker: Worker): void
@@ -108,7 +108,7 @@ function sumOf(metrics: readonly (readonly Metric[])[]): Registry {
 }
 
 /**
- * Serves the metrics of all workers, since clients cannot choose a worker. If the first process does not reply in time,
+ * Serves the metrics of all workers, since clients cannot choose a worker. If the primary process does not reply in time,
  * the response is 503: the counters of one worker alone would look like a restart, and the next scrape would count
  * everything twice.
  *
@@ -119,7 +119,7 @@ export function withMetricsOfAllWorkers(metrics: Metrics): Metrics {
   const { registry } = metrics
   process.on('message', (message: unknown) => {
     if (!isOf<OfOne>(OF_ONE, message)) return
-    // If this fails, the first process times out and logs it.
+    // If this fails, the primary process times out and logs it.
     registry.getMetricsAsJSON().then(
       (own) => process.send?.({ ...message, metrics: own } satisfies OfOne),
       () => undefined,
@@ -133,7 +133,7 @@ export function withMetricsOfAllWorkers(metrics: Metrics): Metrics {
       const id = lastId
       const textOf = (message: unknown): string | null | undefined =>
         isOf<OfAll>(OF_ALL, message) && message.id === id ? (message.text ?? null) : undefined
-      const text = await askFirstProcess({ type: OF_ALL, id } satisfies OfAll, textOf, 2 * TIMEOUT_MS, null)
+      const text = await askPrimary({ type: OF_ALL, id } satisfies OfAll, textOf, 2 * TIMEOUT_MS, null)
       if (text === null)
         response.status(503).type('text/plain').send('the metrics of all workers could not be collected\n')
       else response.type(registry.contentType).send(text)

@@ -1,21 +1,21 @@
 import cluster, { type Worker } from 'node:cluster'
 import { type Scope, STOP_DEADLINE_MS } from '@vault-and-tracker/service-kit/lifecycle/run'
 import type { Logger } from '@vault-and-tracker/service-kit/log/logger'
-import { askFirstProcess } from './first-process.ts'
+import { askPrimary } from './primary.ts'
 import { createWorkersMetrics } from './workers.metrics.ts'
 
 /** A worker that ends sooner than this is replaced after a delay, because its successor will probably end too. */
 const SHORT_LIFE_MS = 5_000
 const RESTART_DELAY_MS = 1_000
 
-/** Workers still running this long before the first process must end are killed, because they would keep the port. */
+/** Workers still running this long before the primary process must end are killed, because they would keep the port. */
 const KILL_BEFORE_END_MS = 500
 /** A worker's question before it stops accepting connections ... */
 const MAY_LEAVE = 'tracker:may-leave'
-/** ... and the answers of the first process. */
+/** ... and the answers of the primary process. */
 const OTHERS_ACCEPT = 'tracker:others-accept'
 const IS_LAST = 'tracker:is-last'
-/** After this time without an answer, the first process is considered ended or blocked. */
+/** After this time without an answer, the primary process is considered ended or blocked. */
 const ANSWER_MS = 1_000
 
 /** Whether this process is a worker. */
@@ -24,14 +24,14 @@ export function isWorker(): boolean {
 }
 
 /**
- * Asks the first process whether other workers keep accepting connections. Call it before this worker stops accepting
+ * Asks the primary process whether other workers keep accepting connections. Call it before this worker stops accepting
  * them. If several workers ask at the same time, one of them is the last. False outside workers.
  */
 export async function othersAccept(): Promise<boolean> {
   if (!cluster.isWorker) return false
   const answerOf = (message: unknown): boolean | undefined =>
     message === OTHERS_ACCEPT || message === IS_LAST ? message === OTHERS_ACCEPT : undefined
-  return askFirstProcess(MAY_LEAVE, answerOf, ANSWER_MS, false)
+  return askPrimary(MAY_LEAVE, answerOf, ANSWER_MS, false)
 }
 
 /**
@@ -41,7 +41,7 @@ export async function othersAccept(): Promise<boolean> {
  * @throws Error if a worker ends before it listens
  */
 export async function startWorkers(scope: Scope, count: number, logger: Logger): Promise<void> {
-  // The workers accept connections themselves. With Node's default, the first process accepts and forwards them, which
+  // The workers accept connections themselves. With Node's default, the primary process accepts and forwards them, which
   // costs more than an announce, and connections waiting to be forwarded are reset when the workers stop.
   cluster.schedulingPolicy = cluster.SCHED_NONE
   const metrics = createWorkersMetrics(logger)

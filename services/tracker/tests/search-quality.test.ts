@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { parseTorznabQuery } from '@vault-and-tracker/torznab-xml'
 import type { Category } from '../src/categories/categories.ts'
-import { SUPPORTED_PARAMETERS } from '../src/search/supported-parameters.ts'
+import { SUPPORTED_PARAMETERS } from '../src/torznab/capabilities.ts'
 import { toSearchQuery } from '../src/torznab/search-query.ts'
 import { CATALOGUE, SEARCH_CASES } from './data/search-quality.ts'
 import type { Client } from './support/client.ts'

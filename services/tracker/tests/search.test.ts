@@ -5,8 +5,8 @@ import { nameFieldsOf } from '../src/releases/search-words.ts'
 import { matchesEpisode } from '../src/search/episode-match.ts'
 import type { TorrentState } from '../src/search/listed-torrent.ts'
 import type { SearchQuery } from '../src/search/search.ts'
-import { createRereadStore } from '../src/torrents/reread.store.ts'
-import { createReread, READER_VERSION } from '../src/torrents/reread.ts'
+import { createReindexStore } from '../src/torrents/reindex.store.ts'
+import { createReindex, READER_VERSION } from '../src/torrents/reindex.ts'
 import type { Client } from './support/client.ts'
 import { makeTorrent } from './support/make-torrent.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
@@ -173,36 +173,36 @@ test('a search that finds nothing suggests names with similar words', async () =
 })
 
 test('names indexed by an older version are indexed again', async () => {
-  await upload('Reread.Show.S03E04.German.DL.1080p.BluRay.x264-G', 'tv')
-  const id = ids.get('Reread.Show.S03E04.German.DL.1080p.BluRay.x264-G') ?? ''
+  await upload('Reindexed.Show.S03E04.German.DL.1080p.BluRay.x264-G', 'tv')
+  const id = ids.get('Reindexed.Show.S03E04.German.DL.1080p.BluRay.x264-G') ?? ''
   const read = async () => (await member.get(`/api/torrents/${id}`)).json as { release: unknown }
   const before = await read()
   expect(before).toMatchObject({ release: { seasonFrom: 3, episodeFrom: 4, languages: ['de', 'mul'] } })
   await tracker.sql(
     `update torrents set reader_version = 0, season_from = null, season_to = null, episode_from = null,
-       episode_to = null, languages = '{}', release_title = null, search = 'reread' where id = $1`,
+       episode_to = null, languages = '{}', release_title = null, search = 'outdated' where id = $1`,
     [id],
   )
   const wanted: WantedEpisode = { kind: 'episode', season: one(3), episode: one(4) }
-  await createReread({ store: createRereadStore(tracker.db) })()
+  await createReindex({ store: createReindexStore(tracker.db) })()
   expect(await read()).toEqual(before)
-  expect(await names({ text: 'reread show', wanted })).toHaveLength(1)
+  expect(await names({ text: 'reindexed show', wanted })).toHaveLength(1)
 })
 
 test('a name with characters beyond U+FFFF is indexed again', async () => {
   await upload(`a${'𐌰'.repeat(60)}.2020`, 'movies-hd')
   await tracker.sql('update torrents set reader_version = 0')
-  await createReread({ store: createRereadStore(tracker.db) })()
+  await createReindex({ store: createReindexStore(tracker.db) })()
   expect(await tracker.sql('select 1 from torrents where reader_version = 0')).toEqual([])
 })
 
 test('a name that cannot be indexed again keeps its index and does not stop the others', async () => {
   for (const name of ['Readable.Before.2020', 'Unreadable.2020', 'Readable.After.2020']) await upload(name, 'movies-hd')
   await tracker.sql("update torrents set reader_version = 0, search = 'old' where name like '%eadable.%'")
-  const store = createRereadStore(tracker.db)
+  const store = createReindexStore(tracker.db)
   const read = (name: string) =>
-    nameFieldsOf(name, { ...parseReleaseName(name), title: name.startsWith('Un') ? '\ud800' : name })
-  const { found, unreadable } = await store.reread({ version: 1, limit: 50, read })
+    nameFieldsOf(name, { ...parseReleaseName(name), year: name.startsWith('Un') ? 100_000 : null })
+  const { found, unreadable } = await store.reindex({ version: 1, limit: 50, read })
   expect([found, unreadable.map(({ id }) => id)]).toEqual([3, [ids.get('Unreadable.2020')]])
   expect(await tracker.sql("select name from torrents where search @@ 'old'")).toEqual([{ name: 'Unreadable.2020' }])
   expect(await tracker.sql('select 1 from torrents where reader_version = 0')).toEqual([])

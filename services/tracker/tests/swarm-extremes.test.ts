@@ -9,7 +9,7 @@ const { swarms, pass, gathered } = await openSwarms()
 
 const regular = (change: Partial<PeerAnnounce> = {}): PeerAnnounce => seeder(1, { kind: 'regular', ...change })
 
-test('multipliers of more bytes than a number can hold exactly lose none', async () => {
+test('rates of more bytes than a number can hold exactly lose none', async () => {
   const account = { user: Buffer.alloc(16, 1), torrent: Buffer.alloc(16, 1), uploadPercent: 1000, downloadPercent: 100 }
   await swarms.announce(seeder(1, { account }))
   pass(4 * DAY)

@@ -262,7 +262,7 @@ export const accountEndpoints = [
     params: idParams,
     status: 204,
     errors: ['NOT_FOUND', 'CONFLICT'],
-    handle: ({ params, caller }, { invites }) => invites.takeBackOwn(params.id, caller.session.account),
+    handle: ({ params, caller }, { invites }) => invites.revokeOwn(params.id, caller.session.account),
   }),
 ]
 

@@ -3,11 +3,10 @@ import type { Selectable, Transaction } from 'kysely'
 import { sql } from 'kysely'
 import { changedFields } from '../admin-log/admin-log.ts'
 import { recordAdminAction } from '../admin-log/admin-log-entries.store.ts'
-import { escapeLike } from '../db/like.ts'
+import { countForTotal, escapeLike } from '../db/queries.store.ts'
 import type { Db, Schema, UsersTable } from '../db/schema.ts'
-import { countForTotal } from '../db/totals.store.ts'
 import { apiError } from '../errors.ts'
-import { totalOf } from '../lists/total.ts'
+import { totalOf } from '../pagination.ts'
 import type { Account, AccountChanges, AccountStore } from './accounts.ts'
 
 /** Accounts in Postgres. */

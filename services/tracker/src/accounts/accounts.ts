@@ -1,13 +1,10 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { isId, newId } from '@vault-and-tracker/service-kit/core/ids'
 import { type ActedBy, actedBy } from '../admin-log/admin-log.ts'
 import { apiError } from '../errors.ts'
 import type { PublishInvalidation } from '../invalidation/invalidation.ts'
-import type { Total } from '../lists/total.ts'
-import { hashInviteCode } from './invite-code.ts'
-import type { Passwords } from './passwords.ts'
-import { RANDOM_PASSWORD_BYTES, randomPassword } from './random-password.ts'
+import type { Total } from '../pagination.ts'
 
 export const ROLES = ['member', 'moderator', 'admin'] as const
 export const ACCOUNT_STATES = ['active', 'suspended', 'banned'] as const
@@ -129,6 +126,17 @@ export type AccountStore = {
   setStatsPublic(id: string, isPublic: boolean): Promise<Account | undefined>
   recordLastSeen(id: string, at: Date): Promise<void>
   list(query: AccountQuery): Promise<AccountPage>
+}
+
+/** Hashes and checks passwords. */
+export type Passwords = {
+  /** @returns a PHC string */
+  hash(password: string): Promise<string>
+  /**
+   * @param hash undefined for an unknown user: a decoy is verified, which takes the same time and always fails
+   * @throws ApiError UNAVAILABLE if the queue is full
+   */
+  matches(hash: string | undefined, password: string): Promise<boolean>
 }
 
 /** Who can register: everyone, people with an invite, or no one. */
@@ -317,4 +325,21 @@ export function createAccounts(deps: {
 function requireFound<T>(found: T | undefined): T {
   if (found === undefined) throw apiError('NOT_FOUND', 'There is no such user.')
   return found
+}
+
+/** The SHA-256 of an invite code. The code is a credential, so only its hash is stored. */
+export function hashInviteCode(code: string): Buffer {
+  return createHash('sha256').update(code).digest()
+}
+
+/** 32 characters that are hard to confuse when read or written down: no l, o, 0 or 1. */
+const ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789'
+
+/** Each byte contributes five bits. 100 bits cannot be guessed, whatever the limit on sign-ins. */
+export const RANDOM_PASSWORD_BYTES = 20
+
+/** @returns one character per byte, in groups of four, which are easy to read aloud */
+export function randomPassword(bytes: Uint8Array): string {
+  const characters = Array.from(bytes, (byte) => ALPHABET.charAt(byte % ALPHABET.length)).join('')
+  return characters.replace(/.{4}(?=.)/g, '$&-')
 }

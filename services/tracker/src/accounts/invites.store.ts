@@ -1,7 +1,7 @@
 import { changedFields } from '../admin-log/admin-log.ts'
 import { recordAdminAction } from '../admin-log/admin-log-entries.store.ts'
 import type { Db } from '../db/schema.ts'
-import { MAX_EXACT_TOTAL, totalOf } from '../lists/total.ts'
+import { MAX_EXACT_TOTAL, totalOf } from '../pagination.ts'
 import type { InviteStore } from './invites.ts'
 
 /** Invites in Postgres. */
@@ -32,7 +32,7 @@ export function createInviteStore(db: Db): InviteStore {
         return true
       }),
 
-    takeBack: ({ id, madeBy }, by) =>
+    revoke: ({ id, madeBy }, by) =>
       db.transaction().execute(async (trx) => {
         // A registration locks the invite too, so the second transaction sees the result of the first.
         const invite = await trx

@@ -3,9 +3,8 @@ import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { isId, newId } from '@vault-and-tracker/service-kit/core/ids'
 import { type ActedBy, actedBy } from '../admin-log/admin-log.ts'
 import { apiError } from '../errors.ts'
-import type { Total } from '../lists/total.ts'
-import type { Account } from './accounts.ts'
-import { hashInviteCode } from './invite-code.ts'
+import type { Total } from '../pagination.ts'
+import { type Account, hashInviteCode } from './accounts.ts'
 
 const VALID_MS = 7 * 24 * 3_600_000
 
@@ -46,7 +45,7 @@ export type InviteStore = {
    * Deletes an unused invite, expired or not, and restores its creator's allowance. The admin log records it if `by` is
    * given.
    */
-  takeBack(invite: OneInvite, by: ActedBy | undefined): Promise<'done' | 'used' | 'unknown'>
+  revoke(invite: OneInvite, by: ActedBy | undefined): Promise<'done' | 'used' | 'unknown'>
   /** A page of the invites that a user created, newest first. */
   listBy(userId: string, page: InvitePage): Promise<{ items: readonly Invite[] } & Total>
   /** The creator of the invite that a user registered with. */
@@ -57,8 +56,8 @@ export type Invites = ReturnType<typeof createInvites>
 
 /** Invites. Staff can create any number, members as many as their allowance permits. */
 export function createInvites(deps: { store: InviteStore; clock: Clock }) {
-  async function takeBack(invite: OneInvite, by?: ActedBy): Promise<void> {
-    const outcome = isId(invite.id) ? await deps.store.takeBack(invite, by) : 'unknown'
+  async function revoke(invite: OneInvite, by?: ActedBy): Promise<void> {
+    const outcome = isId(invite.id) ? await deps.store.revoke(invite, by) : 'unknown'
     if (outcome === 'unknown') throw apiError('NOT_FOUND', 'There is no such invite.')
     if (outcome === 'used') throw apiError('CONFLICT', 'This invite has been used and cannot be revoked.')
   }
@@ -79,10 +78,10 @@ export function createInvites(deps: { store: InviteStore; clock: Clock }) {
     },
 
     /** Revokes an invite of the user. @throws ApiError NOT_FOUND, or CONFLICT if it was used */
-    takeBackOwn: (id: string, by: Account) => takeBack({ id, madeBy: by.id }),
+    revokeOwn: (id: string, by: Account) => revoke({ id, madeBy: by.id }),
 
     /** Revokes an invite of any user. @param by the administrator @throws ApiError NOT_FOUND, CONFLICT */
-    takeBackOfAnyone: (id: string, by: Account) => takeBack({ id }, actedBy(deps.clock, by.id)),
+    revokeAny: (id: string, by: Account) => revoke({ id }, actedBy(deps.clock, by.id)),
 
     listBy: (userId: string, page: InvitePage) => deps.store.listBy(userId, page),
     inviterOf: (userId: string) => deps.store.inviterOf(userId),

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { hash, verify } from '@node-rs/argon2'
 import { createTurns } from '@vault-and-tracker/service-kit/core/concurrency'
 import { apiError } from '../errors.ts'
-import type { Passwords } from './passwords.ts'
+import type { Passwords } from './accounts.ts'
 
 /** The library's number for Argon2id. Its enum exists only as a type. */
 const ARGON2ID = 2

@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { PASSWORD_LENGTH } from './accounts.ts'
-import { RANDOM_PASSWORD_BYTES, randomPassword } from './random-password.ts'
+import { PASSWORD_LENGTH, RANDOM_PASSWORD_BYTES, randomPassword } from './accounts.ts'
 
 test('each byte becomes one character, in groups of four', () => {
   const bytes = Uint8Array.from({ length: RANDOM_PASSWORD_BYTES }, (_, i) => i)

@@ -181,7 +181,7 @@ export const userEndpoints = [
     params: idParams,
     status: 204,
     errors: ['NOT_FOUND', 'CONFLICT'],
-    handle: ({ params, caller }, { invites }) => invites.takeBackOfAnyone(params.id, caller.session.account),
+    handle: ({ params, caller }, { invites }) => invites.revokeAny(params.id, caller.session.account),
   }),
 ]
 

@@ -1,6 +1,6 @@
 import { newId } from '@vault-and-tracker/service-kit/core/ids'
 import type { Db } from '../db/schema.ts'
-import { cutText } from '../text/cut-text.ts'
+import { cutText } from '../releases/search-tokens.ts'
 import type { Fields, NewAdminLogEntry } from './admin-log.ts'
 
 /** Longer text, such as a description, is cut. */

@@ -1,6 +1,6 @@
+import { countForTotal } from '../db/queries.store.ts'
 import type { Db } from '../db/schema.ts'
-import { countForTotal } from '../db/totals.store.ts'
-import { totalOf } from '../lists/total.ts'
+import { totalOf } from '../pagination.ts'
 import type { AdminAction, AdminLogEntry, AdminLogStore, Fields, StoredAdminLogQuery, TargetType } from './admin-log.ts'
 import { recordAdminAction } from './admin-log-entries.store.ts'
 

@@ -1,5 +1,5 @@
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
-import { type Total, totalOf } from '../lists/total.ts'
+import { type Total, totalOf } from '../pagination.ts'
 
 /** Actions of administrators and moderators that the admin log records. */
 export const ADMIN_ACTIONS = [

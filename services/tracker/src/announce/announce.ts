@@ -6,7 +6,7 @@ import {
 } from '@vault-and-tracker/bencode-tracker'
 import type { PeerAnnounce, SwarmAnswer, SwarmRequest } from '../swarm/swarm.ts'
 import type { AnnounceCounters } from './announce-counters.ts'
-import type { AnnounceTorrent, Multipliers, PasskeyUser } from './directory.ts'
+import type { AnnounceTorrent, PasskeyUser, Rates } from './directory.ts'
 import type { PeerEndpoints } from './peer-endpoints.ts'
 import type { Refusal } from './refusal.ts'
 
@@ -31,7 +31,7 @@ export abstract class Announce implements SwarmRequest {
   // Set by the rules: `null` until looked up, `undefined` if it does not exist.
   user: PasskeyUser | null | undefined = null
   torrent: AnnounceTorrent | null | undefined = null
-  site: Multipliers | null | undefined = null
+  site: Rates | null | undefined = null
   endpoints: PeerEndpoints | null = null
   /** Seconds to wait according to the announce limit, and to the limit on unknown passkeys; 0 if not exceeded. */
   wait: number | null = null

@@ -2,7 +2,7 @@ import type { FailureName } from '@vault-and-tracker/bencode-tracker'
 import { transition } from '../swarm/peer-state.ts'
 import type { PeerAnnounce } from '../swarm/swarm.ts'
 import type { Announce } from './announce.ts'
-import { type AnnounceTorrent, bestOf, type Multipliers, type PasskeyUser } from './directory.ts'
+import { type AnnounceTorrent, bestOf, type PasskeyUser, type Rates } from './directory.ts'
 import { addressOwner, NO_ENDPOINTS } from './peer-endpoints.ts'
 import type { Refusal, Refusals } from './refusal.ts'
 import { RULES, type Rule, type RuleOptions, type TrackerMode } from './rules.ts'
@@ -83,7 +83,7 @@ function peerOf(announce: Announce): PeerAnnounce {
 }
 
 /** The account that a transfer is credited to, with its rates. */
-function accountOf(user: PasskeyUser, torrent: AnnounceTorrent, site: Multipliers): PeerAnnounce['account'] {
+function accountOf(user: PasskeyUser, torrent: AnnounceTorrent, site: Rates): PeerAnnounce['account'] {
   const { uploadPercent, downloadPercent } = bestOf([user, torrent, site])
   return { user: user.idBytes, torrent: torrent.id, uploadPercent, downloadPercent }
 }

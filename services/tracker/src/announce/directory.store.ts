@@ -58,7 +58,7 @@ export function createDirectoryStore(db: Db): DirectoryStore {
       return torrents
     },
 
-    siteMultipliers: async () => {
+    siteRates: async () => {
       const row = await db
         .selectFrom('site_settings')
         .select(['upload_percent', 'download_percent'])

@@ -7,7 +7,7 @@ import { createDirectory, type DirectoryStore } from './directory.ts'
 const EMPTY: DirectoryStore = {
   users: () => Promise.resolve(new Map()),
   torrents: () => Promise.resolve(new Map()),
-  siteMultipliers: () => Promise.resolve({ uploadPercent: 100, downloadPercent: 100 }),
+  siteRates: () => Promise.resolve({ uploadPercent: 100, downloadPercent: 100 }),
 }
 
 /** Bytes on the heap once everything that can go has gone. */
@@ -32,7 +32,7 @@ test('a cached passkey does not keep the URL it came in', async () => {
   await Promise.all(lookups)
   // The URLs have 80 MB. What else the process does meanwhile may leave some.
   expect(heapUsed() - before).toBeLessThan(20_000_000)
-  expect(directory.siteMultipliers()).toBeInstanceOf(Promise)
+  expect(directory.siteRates()).toBeInstanceOf(Promise)
 })
 
 test('what was being read when changes may have been missed is not cached', async () => {

@@ -6,10 +6,10 @@ import type { Invalidation } from '../invalidation/invalidation.ts'
 import type { SwarmName } from '../swarm/swarm.ts'
 
 /** The share of a transfer that is credited, in per cent. */
-export type Multipliers = { readonly uploadPercent: number; readonly downloadPercent: number }
+export type Rates = { readonly uploadPercent: number; readonly downloadPercent: number }
 
 /** The user of a passkey, as far as announces and Torznab requests need it. */
-export type PasskeyUser = Multipliers & {
+export type PasskeyUser = Rates & {
   readonly id: string
   /** The 16 bytes of the id. */
   readonly idBytes: Buffer
@@ -24,7 +24,7 @@ export type PasskeyUser = Multipliers & {
 }
 
 /** The torrent of an info hash, as far as announces need it. */
-export type AnnounceTorrent = Multipliers & {
+export type AnnounceTorrent = Rates & {
   /** The 16 bytes of the id. */
   readonly id: Buffer
   readonly swarm: SwarmName
@@ -45,7 +45,7 @@ export type AnnounceTorrent = Multipliers & {
 export type DirectoryStore = {
   users(passkeys: readonly Passkey[]): Promise<ReadonlyMap<Passkey, PasskeyUser>>
   torrents(infoHashes: readonly InfoHash[]): Promise<ReadonlyMap<InfoHash, AnnounceTorrent>>
-  siteMultipliers(): Promise<Multipliers>
+  siteRates(): Promise<Rates>
 }
 
 /**
@@ -55,7 +55,7 @@ export type DirectoryStore = {
 export type Directory = {
   user(passkey: Passkey): Lookup<PasskeyUser>
   torrent(infoHash: InfoHash): Lookup<AnnounceTorrent>
-  siteMultipliers(): Lookup<Multipliers>
+  siteRates(): Lookup<Rates>
   /** Drops the entries that a change made outdated. */
   forget(change: Invalidation): void
   /** Reloads every entry on its next lookup, because changes may have been missed. */
@@ -91,15 +91,15 @@ export function createDirectory({ store, clock }: { store: DirectoryStore; clock
     keysOf: (torrent) => torrent.infoHashes,
     copyKey: (infoHash) => parseInfoHash(copyOf(infoHash)) ?? infoHash,
   })
-  const siteMultipliers = createLookupCache<typeof GLOBAL, Multipliers>({
+  const siteRates = createLookupCache<typeof GLOBAL, Rates>({
     ...common,
-    load: () => store.siteMultipliers(),
+    load: () => store.siteRates(),
     maxValues: 1,
   })
   return {
     user: (passkey) => users.get(passkey),
     torrent: (infoHash) => torrents.get(infoHash),
-    siteMultipliers: () => siteMultipliers.get(GLOBAL),
+    siteRates: () => siteRates.get(GLOBAL),
     forget: (change) => {
       switch (change.kind) {
         case 'user': {
@@ -113,7 +113,7 @@ export function createDirectory({ store, clock }: { store: DirectoryStore; clock
           break
         }
         case 'site-settings':
-          siteMultipliers.forget(GLOBAL)
+          siteRates.forget(GLOBAL)
           break
         case 'expelled':
         case 'categories':
@@ -124,7 +124,7 @@ export function createDirectory({ store, clock }: { store: DirectoryStore; clock
     revalidateAll: () => {
       users.revalidateAll()
       torrents.revalidateAll()
-      siteMultipliers.revalidateAll()
+      siteRates.revalidateAll()
     },
   }
 }
@@ -135,9 +135,9 @@ function copyOf(text: string): string {
 }
 
 /** The rates of a transfer: the best for the user among those of the torrent, the user and the site. */
-export function bestOf(multipliers: readonly Multipliers[]): Multipliers {
+export function bestOf(rates: readonly Rates[]): Rates {
   let [uploadPercent, downloadPercent] = [0, Number.POSITIVE_INFINITY]
-  for (const each of multipliers) {
+  for (const each of rates) {
     if (each.uploadPercent > uploadPercent) uploadPercent = each.uploadPercent
     if (each.downloadPercent < downloadPercent) downloadPercent = each.downloadPercent
   }

@@ -182,5 +182,5 @@ function checkRights({ user, request, isStop }: Announce): FailureName | undefin
 /** Looks up the rates of the site. Never refuses. */
 function lookUpRates(announce: Announce, { directory }: RuleOptions): Promise<void> | undefined {
   if (announce.isStopOfNobody || announce.site !== null) return undefined
-  return keep(announce, 'site', directory.siteMultipliers())
+  return keep(announce, 'site', directory.siteRates())
 }

@@ -2,8 +2,8 @@ import { violatedUniqueConstraint } from '@vault-and-tracker/service-kit/postgre
 import { type Selectable, sql, type Transaction } from 'kysely'
 import { changedFields, type Fields } from '../admin-log/admin-log.ts'
 import { recordAdminAction } from '../admin-log/admin-log-entries.store.ts'
+import { isForeignKeyViolation } from '../db/queries.store.ts'
 import type { CategoriesTable, Db, Schema } from '../db/schema.ts'
-import { isForeignKeyViolation } from '../db/violations.ts'
 import { apiError } from '../errors.ts'
 import { type Category, type CategoryStore, parentFor } from './categories.ts'
 

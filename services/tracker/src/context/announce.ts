@@ -17,11 +17,11 @@ import { createCountLimit } from '../announce/limits.ts'
 import { createRefusals } from '../announce/refusal.ts'
 import { clientPrefixes } from '../announce/rules.ts'
 import { createScrapes } from '../announce/scrape.ts'
-import { createGatheredTransfers } from '../expulsions/expulsions.redis.ts'
-import { createExpulsionStore } from '../expulsions/expulsions.store.ts'
-import { createExpulsions, type Expulsions } from '../expulsions/expulsions.ts'
-import { createLeadership } from '../leadership/leadership.redis.ts'
 import { createRedisFunctions } from '../redis/functions.redis.ts'
+import { createLeadership } from '../redis/leadership.redis.ts'
+import { createGatheredTransfers } from '../removals/removals.redis.ts'
+import { createRemovalStore } from '../removals/removals.store.ts'
+import { createRemovals, type Removals } from '../removals/removals.ts'
 import { createRedisSwarms } from '../swarm/swarm.redis.ts'
 import type { Swarms } from '../swarm/swarm.ts'
 import { createSwarmNames } from '../swarm/swarm-names.redis.ts'
@@ -47,7 +47,7 @@ const FLUSH_EVERY_MS = 2_000
 const SWEEP_EVERY_MS = 30_000
 /** How often to check whether Redis is full. */
 const RELIEVE_EVERY_MS = 5_000
-const EXPEL_EVERY_MS = 500
+const REMOVE_EVERY_MS = 500
 const EVICT_EVERY_MS = 5_000
 const RECONCILE_EVERY_MS = 600_000
 const SAMPLE_EVERY_MS = 10_000
@@ -87,12 +87,12 @@ export async function createAnnounceEngine(connections: Connections): Promise<An
   const sockets = config.WEBSOCKET
     ? await createWebSockets({ ...connections, redis, shared: { ...shared, swarms, directory } })
     : undefined
-  const expulsions = addExpulsions(connections, redis, swarms)
+  const removals = addRemovals(connections, redis, swarms)
   connections.invalidations.addCache({
     onChange: (change) => {
       directory.forget(change)
       sockets?.forget(change)
-      if (change.kind === 'expelled') expulsions.expel(change.userId)
+      if (change.kind === 'expelled') removals.remove(change.userId)
     },
     onMissed: () => {
       directory.revalidateAll()
@@ -161,22 +161,22 @@ function createUseCases(
 }
 
 /** Removes users from their swarms. */
-function addExpulsions(
+function addRemovals(
   { config, db, logger, background }: Connections,
   redis: Redis | Cluster,
   swarms: Swarms,
-): Expulsions {
+): Removals {
   const onError = (error: unknown): void =>
     logger.warn({ err: error }, 'could not remove a user from the swarms; it is retried')
-  const expulsions = createExpulsions({
+  const removals = createRemovals({
     gathered: createGatheredTransfers(redis),
-    store: createExpulsionStore(db, 2 * swarmSettings(config).timeToLive),
+    store: createRemovalStore(db, 2 * swarmSettings(config).timeToLive),
     swarms,
-    turnFor: (userId) => createLeadership(redis, `expulsion:${userId}`),
+    leaseFor: (userId) => createLeadership(redis, `removal:${userId}`),
     onError,
   })
-  background.add({ everyMs: EXPEL_EVERY_MS, task: () => expulsions.run(), onError })
-  return expulsions
+  background.add({ everyMs: REMOVE_EVERY_MS, task: () => removals.run(), onError })
+  return removals
 }
 
 /** Adds the background tasks that only the leading process runs. */

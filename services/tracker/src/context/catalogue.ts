@@ -7,11 +7,11 @@ import type { Schema } from '../db/schema.ts'
 import { createSearchMetrics } from '../search/search.metrics.ts'
 import { createSearchStore } from '../search/search.store.ts'
 import { createSearch } from '../search/search.ts'
-import { createSearchTurns, type SearchBounds } from '../search/search-turns.ts'
+import { createSearchQueue, type SearchBounds } from '../search/search-queue.ts'
 import { createSiteSettingsStore } from '../site-settings/site-settings.store.ts'
 import { createSiteSettings } from '../site-settings/site-settings.ts'
-import { createRereadStore } from '../torrents/reread.store.ts'
-import { createReread } from '../torrents/reread.ts'
+import { createReindexStore } from '../torrents/reindex.store.ts'
+import { createReindex } from '../torrents/reindex.ts'
 import { createTorrentFileReader } from '../torrents/torrent-file.thread.ts'
 import { createTorrentStore } from '../torrents/torrents.store.ts'
 import { createTorrents, type Torrents } from '../torrents/torrents.ts'
@@ -20,7 +20,7 @@ import type { AccountUseCases } from './accounts.ts'
 import type { Connections } from './connections.ts'
 
 const PURGE_EVERY_MS = 3_600_000
-const REREAD_EVERY_MS = 5_000
+const REINDEX_EVERY_MS = 5_000
 
 /** A member's applications may send many searches at the same moment, which take a few milliseconds each. */
 const SEARCHES = {
@@ -46,7 +46,7 @@ export function createCatalogue(connections: Connections, { accounts, announceUr
   const catalogueState = createCatalogueState({
     categories: () => categories.all(),
     categoryIds: () => categories.idsWithDeleted(),
-    multipliers: () => siteConfiguration.read(),
+    rates: () => siteConfiguration.read(),
     clock,
   })
   invalidations.addCache({ onChange: catalogueState.forget, onMissed: catalogueState.revalidateAll })
@@ -87,9 +87,9 @@ function searchDeps({ config, db, logger, metrics, resources }: Connections) {
     createPool({ url: config.DATABASE_URL, name: 'tracker search', size, logger, statementTimeoutMs: SEARCHES.runMs }),
   )
   resources.defer(() => searches.destroy())
-  const counters = createSearchMetrics(metrics.registry, () => turns.counts())
-  const turns = createSearchTurns({ ...SEARCHES, atOnce: size, runningEach: Math.ceil(size / 2) }, counters)
-  return { store: createSearchStore(db, searches), turns }
+  const counters = createSearchMetrics(metrics.registry, () => queue.counts())
+  const queue = createSearchQueue({ ...SEARCHES, atOnce: size, runningEach: Math.ceil(size / 2) }, counters)
+  return { store: createSearchStore(db, searches), queue }
 }
 
 function addBackground({ db, logger, background }: Connections, torrents: Torrents): void {
@@ -99,9 +99,9 @@ function addBackground({ db, logger, background }: Connections, torrents: Torren
     onError: (error) => logger.warn({ err: error }, 'could not purge deleted torrents; it is retried'),
   })
   background.add({
-    everyMs: REREAD_EVERY_MS,
-    task: createReread({
-      store: createRereadStore(db),
+    everyMs: REINDEX_EVERY_MS,
+    task: createReindex({
+      store: createReindexStore(db),
       onUnreadable: (error, torrent) => logger.error({ err: error, torrent }, 'could not read the name of a torrent'),
     }),
     onError: (error) => logger.warn({ err: error }, 'could not index release names again; it is retried'),

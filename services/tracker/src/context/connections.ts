@@ -12,8 +12,8 @@ import { closeRedis, connectRedis, pingRedis, warnOfEviction } from '@vault-and-
 import type { Redis } from 'ioredis'
 import type { Config } from '../config.ts'
 import type { Db, Schema } from '../db/schema.ts'
+import { createInvalidations, type Invalidations } from '../invalidation/invalidation.redis.ts'
 import { withMetricsOfAllWorkers } from '../workers.metrics.ts'
-import { createInvalidations, type Invalidations } from './invalidations.ts'
 
 /** The options of the service. */
 export type Start = {

@@ -1,7 +1,7 @@
-import { createLeadership } from '../leadership/leadership.redis.ts'
 import { createOverviewMetrics } from '../overview/overview.metrics.ts'
 import { createOverviewStore } from '../overview/overview.store.ts'
 import { createOverview } from '../overview/overview.ts'
+import { createLeadership } from '../redis/leadership.redis.ts'
 import type { SwarmStatistics } from '../swarm-statistics/swarm-statistics.ts'
 import type { TorznabBlocks } from '../torznab/blocks.ts'
 import type { TorznabStatistics } from '../torznab/statistics.ts'

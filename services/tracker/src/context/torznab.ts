@@ -1,6 +1,6 @@
 import type { Directory } from '../announce/directory.ts'
-import { createLeadership } from '../leadership/leadership.redis.ts'
 import { createRedisFunctions } from '../redis/functions.redis.ts'
+import { createLeadership } from '../redis/leadership.redis.ts'
 import { createAnswers } from '../torznab/answers.ts'
 import { createAuthorizer } from '../torznab/authorization.ts'
 import { createTorznabBlocks } from '../torznab/blocks.ts'

@@ -28,7 +28,7 @@ export type UsersTable = {
   download_percent: Generated<number>
   /** Percentage of the user's uploads that is counted. */
   upload_percent: Generated<number>
-  /** Bytes after and before multipliers. */
+  /** Bytes with and without rates. */
   uploaded: Generated<number>
   downloaded: Generated<number>
   uploaded_actual: Generated<number>
@@ -154,7 +154,7 @@ export type TorrentFileListTable = {
 export type UserTorrentsTable = {
   user_id: Fixed<string>
   torrent_id: Fixed<string>
-  /** Bytes after and before multipliers. */
+  /** Bytes with and without rates. */
   uploaded: Generated<number>
   downloaded: Generated<number>
   uploaded_actual: Generated<number>
@@ -192,7 +192,7 @@ export type SwarmSamplesTable = {
 export type UserDaysTable = {
   user_id: Fixed<string>
   day: Fixed<string>
-  /** Bytes after and before multipliers. */
+  /** Bytes with and without rates. */
   uploaded: number
   downloaded: number
   uploaded_actual: number

@@ -1,8 +1,13 @@
 import { createErrorHandler } from '@vault-and-tracker/rest'
 import type { Logger } from '@vault-and-tracker/service-kit/log/logger'
 import type { ErrorRequestHandler } from 'express'
+import { z } from 'zod'
 import { apiError, ERRORS, type ErrorCode } from '../errors.ts'
-import { errorBody } from './error-body.ts'
+
+/** The body of every error. */
+export const errorBodySchema = z
+  .object({ error: z.object({ code: z.enum(Object.keys(ERRORS)), message: z.string() }) })
+  .meta({ id: 'Error' })
 
 const HEADERS: Partial<Record<ErrorCode, Readonly<Record<string, string>>>> = {
   UNAVAILABLE: { 'Retry-After': '5' },
@@ -18,7 +23,10 @@ export function createErrorAnswer(logger: Logger): ErrorRequestHandler {
   const caused = (code: ErrorCode, message: string) => (cause: unknown) => apiError(code, message, { cause })
   return createErrorHandler<ErrorCode>({
     table: ERRORS,
-    present: (error) => ({ body: errorBody(error), headers: HEADERS[error.code] ?? {} }),
+    present: (error) => ({
+      body: { error: { code: error.code, message: error.message } },
+      headers: HEADERS[error.code] ?? {},
+    }),
     standard: {
       unavailable: caused('UNAVAILABLE', 'The service is temporarily unavailable. Try again in a moment.'),
       internal: caused('INTERNAL_ERROR', 'Something went wrong on our side.'),

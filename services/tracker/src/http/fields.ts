@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { MAX_OFFSET } from '../lists/total.ts'
+import { MAX_OFFSET } from '../pagination.ts'
 
 /** Input and output fields that several features share. */
 

@@ -1,5 +1,4 @@
 import { type ParsedResult, parseTorrentTitle } from '@viren070/parse-torrent-title'
-import { cutText } from '../text/cut-text.ts'
 import type { ParsedRelease, ReleaseKind } from './release.ts'
 import { numberingOf } from './release-name-numbering.ts'
 import {
@@ -16,6 +15,7 @@ import {
   findVideoCodec,
   findYear,
 } from './release-name-tags.ts'
+import { cutText } from './search-tokens.ts'
 
 export type { ParsedRelease, Release } from './release.ts'
 

@@ -1,5 +1,3 @@
-import { cutText } from '../text/cut-text.ts'
-
 /** Further words of a query are ignored. */
 const MAX_QUERY_TOKENS = 20
 
@@ -55,6 +53,11 @@ export function queryTokens(query: string): readonly string[] {
 /** The joined initials of a text: `mash` for `M A S H`. */
 export function initialsOf(text: string): readonly string[] {
   return joinedInitials(wordsOf(text))
+}
+
+/** Cuts text to a length in UTF-16 units, never inside a surrogate pair, because Postgres refuses half of one in JSON. */
+export function cutText(text: string, length: number): string {
+  return text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')
 }
 
 function cut(token: string): string {

@@ -6,9 +6,6 @@ import type { TorrentState } from './listed-torrent.ts'
 /** Alternatives, of which one must match. */
 export type AnyOf = readonly string[]
 
-/** Whether downloads of a torrent count. */
-export type Charge = 'free' | 'charged'
-
 /** The criteria of a search, in terms of the index. */
 export type Criteria = {
   readonly state: TorrentState
@@ -26,7 +23,8 @@ export type Criteria = {
   readonly idWithin: { readonly id: string; readonly categoryIds: AnyOf } | undefined
   /** Either info hash in lowercase hex. */
   readonly infoHash: string | undefined
-  readonly charge: Charge | undefined
+  /** Whether the torrent itself must be freeleech, or must not be. */
+  readonly freeleech: boolean | undefined
   readonly minSize: number | undefined
   readonly maxSize: number | undefined
   readonly createdAfter: Date | undefined
@@ -43,7 +41,7 @@ export function allOf(state: TorrentState): Criteria {
     ids: [],
     idWithin: undefined,
     infoHash: undefined,
-    charge: undefined,
+    freeleech: undefined,
     minSize: undefined,
     maxSize: undefined,
     createdAfter: undefined,
@@ -52,8 +50,8 @@ export function allOf(state: TorrentState): Criteria {
 
 /** Whether the criteria consist only of state and categories. */
 export function isPlain(criteria: Criteria): boolean {
-  const { words, prefixes, facets, ids, idWithin, infoHash, charge, minSize, maxSize, createdAfter } = criteria
-  const parts = [idWithin, infoHash, charge, minSize, maxSize, createdAfter]
+  const { words, prefixes, facets, ids, idWithin, infoHash, freeleech, minSize, maxSize, createdAfter } = criteria
+  const parts = [idWithin, infoHash, freeleech, minSize, maxSize, createdAfter]
   return words.length + prefixes.length + facets.length + ids.length === 0 && parts.every((part) => part === undefined)
 }
 

@@ -21,7 +21,7 @@ export function areIndexed(prefixes: AnyOf): boolean {
  *   beginnings
  */
 export function conditions(criteria: Criteria, by: 'index' | 'row'): RawBuilder<unknown> {
-  const { categoryIds, words, prefixes, facets, charge, minSize, maxSize, createdAfter } = criteria
+  const { categoryIds, words, prefixes, facets, freeleech, minSize, maxSize, createdAfter } = criteria
   const isBeginning = prefixes.length > 0 && by === 'index' && areIndexed(prefixes)
   const isSpelled = prefixes.length > 0 && !isBeginning
   const text = [
@@ -36,7 +36,7 @@ export function conditions(criteria: Criteria, by: 'index' | 'row'): RawBuilder<
     // A separate condition, since the index is slower at rare conditions that contain common alternatives.
     ...(categories === undefined ? [] : [sql`facets @@ ${anyOf(categories)}::tsquery`]),
     ...identified(criteria),
-    ...(charge === undefined ? [] : [charge === 'free' ? sql`download_percent = 0` : sql`download_percent > 0`]),
+    ...(freeleech === undefined ? [] : [freeleech ? sql`download_percent = 0` : sql`download_percent > 0`]),
     ...(minSize === undefined ? [] : [sql`size >= ${minSize}`]),
     ...(maxSize === undefined ? [] : [sql`size <= ${maxSize}`]),
     ...(createdAfter === undefined ? [] : [sql`created_at > ${createdAfter}`]),

@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
-import { SEARCH_REFUSALS, type SearchCounters } from './search-turns.ts'
+import { SEARCH_REFUSALS, type SearchCounters } from './search-queue.ts'
 
 /** Searches in Prometheus. */
 export function createSearchMetrics(

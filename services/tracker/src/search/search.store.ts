@@ -1,13 +1,12 @@
 import { errorCode } from '@vault-and-tracker/service-kit/core/errors'
 import { type RawBuilder, sql } from 'kysely'
-import { escapeLike } from '../db/like.ts'
+import { escapeLike } from '../db/queries.store.ts'
 import type { Db } from '../db/schema.ts'
-import { MAX_EXACT_TOTAL } from '../lists/total.ts'
+import { MAX_EXACT_TOTAL } from '../pagination.ts'
 import type { Criteria } from './criteria.ts'
-import type { Page, SearchStatements, SearchStore } from './search.ts'
+import { type Page, type SearchStatements, type SearchStore, SIMILAR_WORDS } from './search.ts'
 import { anyCategory, areIndexed, conditions, SORT_COLUMNS } from './search-conditions.store.ts'
-import { OutOfTime } from './search-turns.ts'
-import { SIMILAR_WORDS } from './similar-words.ts'
+import { OutOfTime } from './search-queue.ts'
 
 const MAX_SIMILAR = 3
 

@@ -1,22 +1,12 @@
 import type { WantedEpisode } from '@vault-and-tracker/torznab-xml'
 import { type Categories, type Category, findBySlug, withSubcategories } from '../categories/categories.ts'
 import { apiError } from '../errors.ts'
-import { MAX_OFFSET, type Total, totalOf } from '../lists/total.ts'
+import { MAX_OFFSET, type Total, totalOf } from '../pagination.ts'
 import { memberWords, orInitials, searchWords } from '../releases/search-words.ts'
-import {
-  type AnyOf,
-  allOf,
-  type Charge,
-  type Criteria,
-  episodeFacets,
-  idFacets,
-  isPlain,
-  yearFacets,
-} from './criteria.ts'
+import { createCoalescer } from './coalescer.ts'
+import { type AnyOf, allOf, type Criteria, episodeFacets, idFacets, isPlain, yearFacets } from './criteria.ts'
 import type { ListedTorrent, TorrentState } from './listed-torrent.ts'
-import type { SearchTurns } from './search-turns.ts'
-import { createSharedRuns } from './shared-runs.ts'
-import { isSimilarWord } from './similar-words.ts'
+import type { SearchQueue } from './search-queue.ts'
 
 /** A search for approved torrents. Undefined fields are no condition; all others must match. */
 export type SearchQuery = {
@@ -31,7 +21,7 @@ export type SearchQuery = {
   readonly wanted?: WantedEpisode | undefined
   readonly year?: number | undefined
   /** Whether the torrent itself is freeleech. */
-  readonly charge?: Charge | undefined
+  readonly freeleech?: boolean | undefined
   /** Bytes, inclusive. */
   readonly minSize?: number | undefined
   readonly maxSize?: number | undefined
@@ -126,16 +116,16 @@ const NEWEST_FIRST = { sort: 'created', order: 'desc' } as const
  */
 export function createSearch(deps: {
   store: SearchStore
-  turns: SearchTurns
+  queue: SearchQueue
   torrents: { byIds(ids: readonly string[]): Promise<readonly ListedTorrent[]> }
   categories: Pick<Categories, 'all' | 'idsWithDeleted'>
 }) {
-  const { store, turns, torrents } = deps
-  const finds = createSharedRuns<Found>()
-  const lists = createSharedRuns<Listed>()
+  const { store, queue, torrents } = deps
+  const finds = createCoalescer<Found>()
+  const lists = createCoalescer<Listed>()
 
   const search = <T>(member: string, work: (statements: SearchStatements) => Promise<T>): Promise<T> =>
-    turns.run(member, (milliseconds) => store.within(milliseconds, work))
+    queue.run(member, (milliseconds) => store.within(milliseconds, work))
 
   return {
     /**
@@ -149,10 +139,10 @@ export function createSearch(deps: {
       if (criteria === undefined) return { items: [], ...totalOf(0) }
       const { offset } = query
       const page = { ...NEWEST_FIRST, offset, limit: offset > MAX_OFFSET ? 0 : query.limit }
-      // Searches that take turns are shared only by the same member, so that each member uses their own turns.
+      // Searches that take queue are shared only by the same member, so that each member uses their own queue.
       const isFree = isPlain(criteria)
       const shared = () => finds(JSON.stringify([query, isFree ? '' : member]), () => find(criteria, page, member))
-      return isFree ? shared() : turns.admit(member, shared)
+      return isFree ? shared() : queue.admit(member, shared)
     },
 
     /** An approved torrent by either info hash, in lowercase hex. */
@@ -170,7 +160,7 @@ export function createSearch(deps: {
     list: (query: ListQuery, member: string): Promise<Listed> => {
       const isFree = isBlank(query.search)
       const shared = () => lists(JSON.stringify([query, isFree ? '' : member]), () => list(query, member))
-      return isFree ? shared() : turns.admit(member, shared)
+      return isFree ? shared() : queue.admit(member, shared)
     },
   }
 
@@ -204,6 +194,16 @@ export function createSearch(deps: {
     const listed = { items: await torrents.byIds(ids), ...totalOf(counted) }
     return suggested === undefined ? listed : { ...listed, suggestions: await torrents.byIds(suggested) }
   }
+}
+
+/** Words that can have similar ones; numbers and short words resemble too many others. */
+const SIMILAR = /^[^0-9]{4,40}$/u
+
+/** The condition of the partial index of `search_words`, which Postgres uses only if the text is identical. */
+export const SIMILAR_WORDS = `'${SIMILAR.source}'`
+
+function isSimilarWord(token: string): boolean {
+  return SIMILAR.test(token)
 }
 
 function isBlank(text = ''): boolean {
@@ -269,7 +269,7 @@ function categoryIdsFor(all: readonly Category[], slug: string | undefined): rea
 
 /** The criteria of a query; undefined if no torrent can match. */
 function criteriaOf(query: SearchQuery): Criteria | undefined {
-  const { ids = {}, wanted, year, charge, minSize, maxSize, createdAfter, categoryIds } = query
+  const { ids = {}, wanted, year, freeleech, minSize, maxSize, createdAfter, categoryIds } = query
   if (categoryIds?.length === 0) return undefined
   const texts = [query.text ?? '', ...(query.words ?? [])].filter((text) => text.trim() !== '')
   const wantedWords = texts.map((text) => orInitials(searchWords(text), text))
@@ -281,7 +281,7 @@ function criteriaOf(query: SearchQuery): Criteria | undefined {
   ]
   return {
     ...allOf('approved'),
-    ...{ categoryIds, words, facets, charge, minSize, maxSize, createdAfter },
+    ...{ categoryIds, words, facets, freeleech, minSize, maxSize, createdAfter },
     ...{ ...idFacets(ids), infoHash: ids.infoHash },
   }
 }

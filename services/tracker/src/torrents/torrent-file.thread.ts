@@ -1,18 +1,24 @@
-import { Worker } from 'node:worker_threads'
+import { parentPort, Worker, workerData } from 'node:worker_threads'
 import { errorCode } from '@vault-and-tracker/service-kit/core/errors'
 import { apiError } from '../errors.ts'
-import { type ReadTorrent, type ReadTorrentFile, refusedTorrent, type TorrentContent } from './torrent-file.ts'
+import {
+  type ReadTorrent,
+  type ReadTorrentFile,
+  readTorrent,
+  refusedTorrent,
+  type TorrentContent,
+} from './torrent-file.ts'
 
 /** A message to the thread. */
-export type TorrentJob = { readonly bytes: Uint8Array; readonly source: string }
+type TorrentJob = { readonly bytes: Uint8Array; readonly source: string }
 
 /** The heap of the thread. The costliest file takes a third of it. */
 const MAX_HEAP_MB = 512
 /** The costliest file takes a second on an idle machine. */
 const TIMEOUT_MS = 30_000
 
-/** The thread's entry point, as a source file or compiled. */
-const MAIN = new URL(import.meta.url.replace(/torrent-file(\.thread\.[jt]s)$/, 'torrent-file-main$1'))
+/** The `workerData` of the thread, which runs this same file. */
+const READER = 'torrent-file-reader'
 
 /** Reads .torrent files in a thread. */
 export type TorrentFileReader = { readonly read: ReadTorrentFile; readonly close: () => Promise<void> }
@@ -39,7 +45,8 @@ export function createTorrentFileReader(
   let isClosed = false
 
   function start(): Worker {
-    const worker = new Worker(MAIN, {
+    const worker = new Worker(new URL(import.meta.url), {
+      workerData: READER,
       resourceLimits: { maxOldGenerationSizeMb: options.heapMb ?? MAX_HEAP_MB },
       ...(options.nodeArguments && { execArgv: [...options.nodeArguments] }),
     })
@@ -118,3 +125,24 @@ function takeTurn(waiting: Map<string, Waiting[]>): Waiting | undefined {
 function stopping(): Error {
   return apiError('UNAVAILABLE', 'The service is stopping.')
 }
+
+/** Runs in the thread. */
+
+function serve({ bytes, source }: TorrentJob): void {
+  const read = readTorrent(bytes, source)
+  if (!('content' in read)) {
+    parentPort?.postMessage(read)
+    return
+  }
+  const { info, pieceLayers, fileList } = read.content
+  // Copies, so that the parts can be moved to the other thread without the rest of the file.
+  const parts = {
+    info: new Uint8Array(info),
+    pieceLayers: pieceLayers && new Uint8Array(pieceLayers),
+    fileList: new Uint8Array(fileList),
+  }
+  const moved = Object.values(parts).flatMap((part) => part?.buffer ?? [])
+  parentPort?.postMessage({ content: { ...read.content, ...parts } }, moved)
+}
+
+if (workerData === READER) parentPort?.on('message', serve)

@@ -2,7 +2,7 @@ import { type InsertObject, type RawBuilder, sql } from 'kysely'
 import type { Db, Schema } from '../db/schema.ts'
 import type { Release } from '../releases/release.ts'
 import type { ListedTorrent } from '../search/listed-torrent.ts'
-import { READER_VERSION } from './reread.ts'
+import { READER_VERSION } from './reindex.ts'
 import type { NewTorrent } from './torrents.ts'
 
 /** A query for the columns that lists show. */

@@ -233,8 +233,8 @@ export function createTorrents(
     /** @throws ApiError NOT_FOUND, FORBIDDEN, or BAD_REQUEST if the category does not exist */
     async edit(id: string, editor: Account, edit: TorrentEdit): Promise<Torrent> {
       const torrent = await findEditable(id, editor)
-      const changesMultipliers = edit.downloadPercent !== undefined || edit.uploadPercent !== undefined
-      if (changesMultipliers && editor.role === 'member')
+      const changesRates = edit.downloadPercent !== undefined || edit.uploadPercent !== undefined
+      if (changesRates && editor.role === 'member')
         throw apiError('FORBIDDEN', 'Only staff can change downloadPercent and uploadPercent.')
       const { name, category, ...others } = edit
       const release = parseReleaseName(name ?? torrent.name)
@@ -244,7 +244,7 @@ export function createTorrents(
         name: name === undefined ? undefined : nameFieldsOf(name, release),
         categoryId: chosen?.id,
       }
-      const by = changesMultipliers ? actedBy(clock, editor.id) : actedByStaff(torrent, editor)
+      const by = changesRates ? actedBy(clock, editor.id) : actedByStaff(torrent, editor)
       const isModerated = deps.approval === 'manual' && editor.role === 'member'
       const decide = (current: Torrent): DecidedChange => {
         const isApproved = current.state === 'approved'

@@ -57,7 +57,7 @@ export function createAnswers(deps: {
     /** A page of matches, newest first. */
     async search(query: SearchQuery, authorized: AuthorizedCaller): Promise<Outcome> {
       const state = await catalogue.current()
-      const isAllFree = bestOf([authorized.caller, state.multipliers]).downloadPercent === 0
+      const isAllFree = bestOf([authorized.caller, state.rates]).downloadPercent === 0
       const wanted = toSearchQuery(query, { categories: state.categories, isAllFree, now: clock.now() })
       const found = wanted === undefined ? { items: [], total: 0 } : await search.find(wanted, authorized.caller.id)
       return feed(query.function, authorized, state, { ...found, offset: query.offset })

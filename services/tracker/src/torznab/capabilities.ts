@@ -1,6 +1,14 @@
-import { type Caps, capsCategories } from '@vault-and-tracker/torznab-xml'
+import { type Caps, capsCategories, type Supported } from '@vault-and-tracker/torznab-xml'
 import type { Category } from '../categories/categories.ts'
-import { SUPPORTED_PARAMETERS } from '../search/supported-parameters.ts'
+
+/** The parameters that each Torznab function supports, for `t=caps` and the query parser. */
+export const SUPPORTED_PARAMETERS: Supported = {
+  search: ['q', 'tag'],
+  tvsearch: ['q', 'season', 'ep', 'imdbid', 'tvdbid', 'tmdbid', 'tag'],
+  movie: ['q', 'imdbid', 'tmdbid', 'year', 'tag'],
+  music: ['q', 'artist', 'album', 'year', 'tag'],
+  book: ['q', 'author', 'title', 'year', 'tag'],
+}
 
 /** The tag of torrents whose download is not charged to the caller. autobrr knows it by this name. */
 export const FREELEECH = 'freeleech'

@@ -1,6 +1,6 @@
 import { createLookupCache } from '@vault-and-tracker/service-kit/core/cache'
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
-import type { Multipliers } from '../announce/directory.ts'
+import type { Rates } from '../announce/directory.ts'
 import type { Category } from '../categories/categories.ts'
 import type { Invalidation } from '../invalidation/invalidation.ts'
 
@@ -9,7 +9,7 @@ export type CatalogueState = {
   readonly categories: readonly Category[]
   /** Including deleted categories that still have torrents. */
   readonly categoryIds: readonly string[]
-  readonly multipliers: Multipliers
+  readonly rates: Rates
 }
 
 /** The bound on the effect of a lost invalidation. */
@@ -22,16 +22,12 @@ export type CatalogueStates = ReturnType<typeof createCatalogueState>
 export function createCatalogueState(deps: {
   categories: () => Promise<readonly Category[]>
   categoryIds: () => Promise<readonly string[]>
-  multipliers: () => Promise<Multipliers>
+  rates: () => Promise<Rates>
   clock: Clock
 }) {
   const load = async (): Promise<CatalogueState> => {
-    const [categories, categoryIds, multipliers] = await Promise.all([
-      deps.categories(),
-      deps.categoryIds(),
-      deps.multipliers(),
-    ])
-    return { categories, categoryIds, multipliers }
+    const [categories, categoryIds, rates] = await Promise.all([deps.categories(), deps.categoryIds(), deps.rates()])
+    return { categories, categoryIds, rates }
   }
   const cache = createLookupCache<typeof KEY, CatalogueState>({
     load,

@@ -1,5 +1,5 @@
 import { type FeedItem, type ItemAttributes, itemCategories } from '@vault-and-tracker/torznab-xml'
-import { bestOf, type Multipliers } from '../announce/directory.ts'
+import { bestOf, type Rates } from '../announce/directory.ts'
 import type { Category } from '../categories/categories.ts'
 import type { ListedTorrent } from '../search/listed-torrent.ts'
 import type { TorznabCaller } from './authorization.ts'
@@ -10,16 +10,16 @@ const OTHER = 8000
 
 /** What items depend on besides their torrents. */
 export type ItemContext = {
-  readonly caller: Pick<TorznabCaller, 'passkey' | keyof Multipliers>
+  readonly caller: Pick<TorznabCaller, 'passkey' | keyof Rates>
   readonly categories: readonly Category[]
-  readonly multipliers: Multipliers
+  readonly rates: Rates
   /** Without a slash at its end. */
   readonly publicUrl: string
 }
 
 /** Torrents as the items of a caller's feed. */
 export function feedItems(torrents: readonly ListedTorrent[], context: ItemContext): readonly FeedItem[] {
-  const { caller, categories, multipliers, publicUrl } = context
+  const { caller, categories, rates, publicUrl } = context
   const idsOfSlugs = new Map<string, readonly number[]>()
   const idsOf = (slug: string): readonly number[] => {
     const known = idsOfSlugs.get(slug)
@@ -33,7 +33,7 @@ export function feedItems(torrents: readonly ListedTorrent[], context: ItemConte
 
   return torrents.map((torrent) => {
     const detailsUrl = `${publicUrl}/torrents/${torrent.id}`
-    const best = bestOf([torrent, caller, multipliers])
+    const best = bestOf([torrent, caller, rates])
     return {
       title: torrent.name,
       detailsUrl,

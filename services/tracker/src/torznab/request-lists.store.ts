@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
-import { escapeLike } from '../db/like.ts'
+import { countForTotal, escapeLike } from '../db/queries.store.ts'
 import type { Db } from '../db/schema.ts'
-import { countForTotal } from '../db/totals.store.ts'
-import { totalOf } from '../lists/total.ts'
+import { totalOf } from '../pagination.ts'
 import type { ListedRequest, RequestLists, RequestQuery, UsageQuery, UserUsage } from './request-lists.ts'
 
 /**

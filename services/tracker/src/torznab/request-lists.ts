@@ -1,4 +1,4 @@
-import type { Total } from '../lists/total.ts'
+import type { Total } from '../pagination.ts'
 import type { AddressCount } from './request-counts.ts'
 
 type NamedUser = { readonly id: string; readonly username: string }

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { parseTorznabQuery } from '@vault-and-tracker/torznab-xml'
 import type { SearchQuery } from '../search/search.ts'
-import { SUPPORTED_PARAMETERS } from '../search/supported-parameters.ts'
+import { SUPPORTED_PARAMETERS } from './capabilities.ts'
 import { toSearchQuery } from './search-query.ts'
 
 const CATEGORIES = [
@@ -46,13 +46,13 @@ test('any id is enough, and the number of TMDB counts within the kind of search'
 
 test.each([
   ['t=search', false, undefined],
-  ['t=search&tag=freeleech', false, 'free'],
-  ['t=movie&tag=Freeleech', false, 'free'],
-  ['t=search&tag=-freeleech', false, 'charged'],
+  ['t=search&tag=freeleech', false, true],
+  ['t=movie&tag=Freeleech', false, true],
+  ['t=search&tag=-freeleech', false, false],
   ['t=search&tag=-internal,-scene', false, undefined],
   ['t=search&tag=freeleech', true, undefined],
-])('%s, all free: %s, wants torrents that are %s', (rawQuery, isAllFree, charge) => {
-  expect(wantedBy(rawQuery, isAllFree)).toMatchObject({ charge })
+])('%s, all free: %s, wants freeleech: %s', (rawQuery, isAllFree, freeleech) => {
+  expect(wantedBy(rawQuery, isAllFree)).toMatchObject({ freeleech })
 })
 
 test('where everything is free, nothing is charged', () => {

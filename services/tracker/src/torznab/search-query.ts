@@ -33,8 +33,8 @@ export function toSearchQuery(
   const idsCovered = (torznabIds: readonly number[]): readonly string[] =>
     coveredCategories(torznabIds, categories).map(({ id }) => id)
   const categoryIds = search.categories && idsCovered(search.categories)
-  const charge = chargeWanted(search.tags, isAllFree)
-  if (categoryIds?.length === 0 || charge === 'none') return undefined
+  const freeleech = freeleechWanted(search.tags, isAllFree)
+  if (categoryIds?.length === 0 || freeleech === 'none') return undefined
   const { imdbid, tmdbid, tvdbid } = search.ids
   return {
     text: search.q,
@@ -46,7 +46,7 @@ export function toSearchQuery(
     },
     wanted: search.episode,
     year: search.year,
-    charge: charge === 'any' ? undefined : charge,
+    freeleech: freeleech === 'any' ? undefined : freeleech,
     minSize: search.minSize,
     maxSize: search.maxSize,
     createdAfter: search.maxAgeDays === undefined ? undefined : daysBefore(now, search.maxAgeDays),
@@ -55,13 +55,13 @@ export function toSearchQuery(
   }
 }
 
-/** The charge of torrents with the wanted tags and none of the unwanted ones. `freeleech` is the only tag. */
-function chargeWanted(tags: TagFilter | undefined, isAllFree: boolean): 'free' | 'charged' | 'any' | 'none' {
+/** Whether torrents with the wanted tags and none of the unwanted ones are freeleech, which is the only tag. */
+function freeleechWanted(tags: TagFilter | undefined, isAllFree: boolean): boolean | 'any' | 'none' {
   if (tags === undefined) return 'any'
   const [isWanted, isUnwanted] = [tags.include.includes(FREELEECH), tags.exclude.includes(FREELEECH)]
   if (tags.include.some((tag) => tag !== FREELEECH) || (isWanted && isUnwanted)) return 'none'
   if (isAllFree) return isUnwanted ? 'none' : 'any'
-  return isWanted ? 'free' : isUnwanted ? 'charged' : 'any'
+  return isWanted ? true : isUnwanted ? false : 'any'
 }
 
 /** So many days before a time, but not before 1970, because the range of `Date` is bounded. */

@@ -9,10 +9,9 @@ import {
   torznabError,
 } from '@vault-and-tracker/torznab-xml'
 import { type ErrorCode, isApiError } from '../errors.ts'
-import { SUPPORTED_PARAMETERS } from '../search/supported-parameters.ts'
 import type { Answers, Outcome } from './answers.ts'
 import type { AuthorizedCaller, Authorizer, Refusal } from './authorization.ts'
-import { PAGE_LIMITS } from './capabilities.ts'
+import { PAGE_LIMITS, SUPPORTED_PARAMETERS } from './capabilities.ts'
 import type { TorznabConfiguration, TorznabSettings } from './settings.ts'
 
 /** A request as it arrived. */

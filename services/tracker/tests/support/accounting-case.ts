@@ -21,7 +21,7 @@ export type Step = {
 export type Totals = {
   readonly up?: number
   readonly down?: number
-  /** Where multipliers make them differ. */
+  /** Where rates make them differ. */
   readonly creditedUp?: number
   readonly creditedDown?: number
   readonly seconds?: number

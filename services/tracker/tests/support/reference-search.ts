@@ -3,7 +3,7 @@ import { parseReleaseName } from '../../src/releases/release-name.ts'
 import { memberWords, orInitials, releaseTokens, searchWords } from '../../src/releases/search-words.ts'
 import { matchesEpisode } from '../../src/search/episode-match.ts'
 import type { SearchQuery, WantedIds } from '../../src/search/search.ts'
-import { SUPPORTED_PARAMETERS } from '../../src/search/supported-parameters.ts'
+import { SUPPORTED_PARAMETERS } from '../../src/torznab/capabilities.ts'
 import { toSearchQuery } from '../../src/torznab/search-query.ts'
 import { CATALOGUE, type CatalogueEntry, SITE } from '../data/search-quality.ts'
 

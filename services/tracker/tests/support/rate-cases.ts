@@ -1,7 +1,7 @@
 import { type AccountingCase } from './accounting-case.ts'
 
-/** Multipliers of the user, the torrent and the site. */
-export const MULTIPLIER_CASES: readonly AccountingCase[] = [
+/** Rates of the user, the torrent and the site. */
+export const RATE_CASES: readonly AccountingCase[] = [
   {
     name: 'freeleech of the torrent charges nothing and says what was moved',
     percents: { torrent: { down: 0 } },
@@ -45,7 +45,7 @@ export const MULTIPLIER_CASES: readonly AccountingCase[] = [
     bob: { down: 100, creditedDown: 0 },
   },
   {
-    name: 'of several multipliers the best counts, and they do not multiply',
+    name: 'of several rates the best counts, and they do not multiply',
     percents: { user: { up: 150, down: 50 }, torrent: { up: 200, down: 75 }, site: { up: 120, down: 25 } },
     steps: [
       { event: 'started', up: 0 },

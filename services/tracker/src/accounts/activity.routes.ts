@@ -43,7 +43,7 @@ const endpoint = endpoints<{ transferHistory: TransferHistory; seedingDuties: Se
 const read = { tag: 'accounts', method: 'GET', limit: 'read', access: 'member' } as const
 
 /** Transfer history and seeding duties of members. */
-export const standingEndpoints = [
+export const activityEndpoints = [
   endpoint({
     ...read,
     path: '/api/user/:id/history',

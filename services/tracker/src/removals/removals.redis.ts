@@ -1,6 +1,6 @@
 import type { Cluster, Redis } from 'ioredis'
 import { TAGS, tagPrefix } from '../swarm/wire.ts'
-import type { GatheredTransfers } from './expulsions.ts'
+import type { GatheredTransfers } from './removals.ts'
 
 /** Fields per step of a scan, so that announces wait only briefly. */
 const SCAN_COUNT = 500

@@ -1,5 +1,5 @@
 /** Runs work for a key, one run at a time. */
-export type SharedRuns<Result> = (key: string, run: () => Promise<Result>) => Promise<Result>
+export type Coalescer<Result> = (key: string, run: () => Promise<Result>) => Promise<Result>
 
 type Run<Result> = { readonly ended: Promise<void>; next: Promise<Result> | undefined }
 
@@ -10,7 +10,7 @@ type Run<Result> = { readonly ended: Promise<void>; next: Promise<Result> | unde
  *
  * @returns a function that fails if the run fails
  */
-export function createSharedRuns<Result>(): SharedRuns<Result> {
+export function createCoalescer<Result>(): Coalescer<Result> {
   const underWay = new Map<string, Run<Result>>()
 
   function start(key: string, run: () => Promise<Result>): Promise<Result> {

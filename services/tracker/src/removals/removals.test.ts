@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals'
 import { newId } from '@vault-and-tracker/service-kit/core/ids'
-import { createExpulsions, type Expulsions } from './expulsions.ts'
+import { createRemovals, type Removals } from './removals.ts'
 
 /** Removals that count their rounds. `atRelease` is called while the lease of a user is released. */
-function countedExpulsions(atRelease: (expulsions: Expulsions, released: number) => void) {
+function countedRemovals(atRelease: (removals: Removals, released: number) => void) {
   const seen = { rounds: 0, released: 0 }
-  const expulsions: Expulsions = createExpulsions({
+  const removals: Removals = createRemovals({
     gathered: { torrentsOf: () => Promise.resolve([]) },
     store: { swarmsOf: () => Promise.resolve([]) },
     swarms: {
@@ -14,11 +14,11 @@ function countedExpulsions(atRelease: (expulsions: Expulsions, released: number)
         return Promise.resolve()
       },
     },
-    turnFor: () => ({
+    leaseFor: () => ({
       acquire: () => Promise.resolve(true),
       release: () => {
         seen.released += 1
-        atRelease(expulsions, seen.released)
+        atRelease(removals, seen.released)
         return Promise.resolve()
       },
     }),
@@ -26,22 +26,22 @@ function countedExpulsions(atRelease: (expulsions: Expulsions, released: number)
       throw error
     },
   })
-  return { expulsions, seen }
+  return { removals, seen }
 }
 
 test('removes a user in two rounds', async () => {
-  const { expulsions, seen } = countedExpulsions(() => undefined)
-  expulsions.expel(newId())
-  for (let i = 0; i < 5; i++) await expulsions.run()
+  const { removals, seen } = countedRemovals(() => undefined)
+  removals.remove(newId())
+  for (let i = 0; i < 5; i++) await removals.run()
   expect(seen).toEqual({ rounds: 2, released: 1 })
 })
 
 test('a removal requested while the last round ends takes two more rounds', async () => {
   const userId = newId()
-  const { expulsions, seen } = countedExpulsions((all, released) => {
-    if (released === 1) all.expel(userId)
+  const { removals, seen } = countedRemovals((all, released) => {
+    if (released === 1) all.remove(userId)
   })
-  expulsions.expel(userId)
-  for (let i = 0; i < 8; i++) await expulsions.run()
+  removals.remove(userId)
+  for (let i = 0; i < 8; i++) await removals.run()
   expect(seen).toEqual({ rounds: 4, released: 2 })
 })

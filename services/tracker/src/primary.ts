@@ -1,12 +1,12 @@
 import { within } from '@vault-and-tracker/service-kit/core/with-timeout'
 
 /**
- * Sends a message from a worker to the first process and waits for the answer.
+ * Sends a message from a worker to the primary process and waits for the answer.
  *
- * @param answerOf parses a message of the first process; undefined if it is not the answer
- * @returns `otherwise` if the first process has ended or does not answer within `ms`
+ * @param answerOf parses a message of the primary process; undefined if it is not the answer
+ * @returns `otherwise` if the primary process has ended or does not answer within `ms`
  */
-export async function askFirstProcess<Answer>(
+export async function askPrimary<Answer>(
   question: string | object,
   answerOf: (message: unknown) => Answer | undefined,
   ms: number,

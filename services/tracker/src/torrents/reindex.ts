@@ -11,14 +11,14 @@ const BATCH_SIZE = 50
 const MAX_PER_RUN = 1_000
 
 /** The store of names that an older version has indexed. */
-export type RereadStore = {
+export type ReindexStore = {
   /**
    * Indexes names again in one transaction. Skips names that another process is indexing. A name that cannot be read
    * or stored keeps its old index, and does not affect the others.
    *
    * @returns the number of names found, and the errors of those that could not be indexed
    */
-  reread(options: {
+  reindex(options: {
     version: number
     limit: number
     read: (name: string) => NameFields
@@ -29,15 +29,15 @@ export type RereadStore = {
  * Creates the background task that indexes stored names again after an upgrade. Until then, lists and searches use the
  * old index.
  */
-export function createReread(deps: {
-  store: RereadStore
+export function createReindex(deps: {
+  store: ReindexStore
   /** Receives every name that could not be indexed. This version does not try it again. */
   onUnreadable?: (error: unknown, torrentId: string) => void
 }): () => Promise<void> {
   const read = (name: string): NameFields => nameFieldsOf(name, parseReleaseName(name))
   return async () => {
     for (let done = 0; done < MAX_PER_RUN; done += BATCH_SIZE) {
-      const { found, unreadable } = await deps.store.reread({ version: READER_VERSION, limit: BATCH_SIZE, read })
+      const { found, unreadable } = await deps.store.reindex({ version: READER_VERSION, limit: BATCH_SIZE, read })
       for (const { id, error } of unreadable) deps.onUnreadable?.(error, id)
       if (found < BATCH_SIZE) return
       await nextTurn()

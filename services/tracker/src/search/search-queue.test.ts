@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from '@jest/globals'
-import { createSearchTurns, OutOfTime, type SearchBounds } from './search-turns.ts'
+import { createSearchQueue, OutOfTime, type SearchBounds } from './search-queue.ts'
 
 const BOUNDS: SearchBounds = {
   atOnce: 3,
@@ -17,10 +17,10 @@ const BOUNDS: SearchBounds = {
 /** Turns, and searches that end on request. */
 function searching(bounds: Partial<SearchBounds> = {}) {
   const refused: string[] = []
-  const turns = createSearchTurns({ ...BOUNDS, ...bounds }, { countRefused: (reason) => refused.push(reason) })
+  const queue = createSearchQueue({ ...BOUNDS, ...bounds }, { countRefused: (reason) => refused.push(reason) })
   const running: { name: string; end: () => void }[] = []
   const search = (member: string, name = member): Promise<string> => {
-    const found = turns.run(member, async () => {
+    const found = queue.run(member, async () => {
       await new Promise<void>((resolve) => running.push({ name, end: resolve }))
       return name
     })
@@ -33,15 +33,15 @@ function searching(bounds: Partial<SearchBounds> = {}) {
     running.splice(at, 1)[0]?.end()
     await new Promise(setImmediate)
   }
-  return { turns, refused, search, end, names: () => running.map(({ name }) => name) }
+  return { queue, refused, search, end, names: () => running.map(({ name }) => name) }
 }
 
 test('bounds the running searches of a member and runs the others in order', async () => {
-  const { search, end, names, turns } = searching()
+  const { search, end, names, queue } = searching()
   for (const name of ['a1', 'a2', 'a3', 'a4']) void search('a', name)
   await new Promise(setImmediate)
   expect(names()).toEqual(['a1', 'a2'])
-  expect(turns.counts()).toEqual({ running: 2, waiting: 2 })
+  expect(queue.counts()).toEqual({ running: 2, waiting: 2 })
   await end('a1')
   expect(names()).toEqual(['a2', 'a3'])
 })
@@ -62,9 +62,9 @@ test('gives the next turn to the member with the fewest running searches', async
 })
 
 test('refuses a member with too many searches, and everyone once there are too many in total', async () => {
-  const { turns, refused } = searching()
+  const { queue, refused } = searching()
   const ends: (() => void)[] = []
-  const admit = (member: string) => turns.admit(member, () => new Promise<void>((resolve) => ends.push(resolve)))
+  const admit = (member: string) => queue.admit(member, () => new Promise<void>((resolve) => ends.push(resolve)))
   const admitted = Array.from({ length: 4 }, () => admit('a'))
   await expect(admit('a')).rejects.toMatchObject({ code: 'RATE_LIMITED' })
   admitted.push(admit('b'), admit('b'))
@@ -72,12 +72,12 @@ test('refuses a member with too many searches, and everyone once there are too m
   expect(refused).toEqual(['member', 'all'])
   for (const end of ends) end()
   await Promise.all(admitted)
-  await expect(turns.admit('a', () => Promise.resolve('again'))).resolves.toBe('again')
+  await expect(queue.admit('a', () => Promise.resolve('again'))).resolves.toBe('again')
 })
 
 test('refuses a member with slow searches for a while, and no other member', async () => {
-  const { turns, refused } = searching({ burstMs: 50, share: 0.5 })
-  const search = (member: string) => turns.admit(member, () => turns.run(member, () => sleep(60, 'found')))
+  const { queue, refused } = searching({ burstMs: 50, share: 0.5 })
+  const search = (member: string) => queue.admit(member, () => queue.run(member, () => sleep(60, 'found')))
   await expect(search('a')).resolves.toBe('found')
   await expect(search('a')).rejects.toMatchObject({ code: 'RATE_LIMITED' })
   expect(refused).toEqual(['member'])
@@ -87,18 +87,18 @@ test('refuses a member with slow searches for a while, and no other member', asy
 })
 
 test('a search that fails or times out releases its turn', async () => {
-  const { turns, refused } = searching({ atOnce: 1 })
-  await expect(turns.run('a', () => Promise.reject(new Error('broken')))).rejects.toThrow('broken')
-  await expect(turns.run('a', () => Promise.reject(new OutOfTime()))).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  const { queue, refused } = searching({ atOnce: 1 })
+  await expect(queue.run('a', () => Promise.reject(new Error('broken')))).rejects.toThrow('broken')
+  await expect(queue.run('a', () => Promise.reject(new OutOfTime()))).rejects.toMatchObject({ code: 'UNAVAILABLE' })
   expect(refused).toEqual(['time'])
-  await expect(turns.run('a', (milliseconds) => Promise.resolve(milliseconds))).resolves.toBe(1_000)
+  await expect(queue.run('a', (milliseconds) => Promise.resolve(milliseconds))).resolves.toBe(1_000)
 })
 
 test('a search that waits too long is refused and never runs', async () => {
-  const { search, end, names, refused, turns } = searching({ atOnce: 1, waitMs: 20 })
+  const { search, end, names, refused, queue } = searching({ atOnce: 1, waitMs: 20 })
   const first = search('a')
   await expect(search('b')).rejects.toMatchObject({ code: 'UNAVAILABLE' })
   await end('a')
   await expect(first).resolves.toBe('a')
-  expect([names(), refused, turns.counts()]).toEqual([[], ['all'], { running: 0, waiting: 0 }])
+  expect([names(), refused, queue.counts()]).toEqual([[], ['all'], { running: 0, waiting: 0 }])
 })

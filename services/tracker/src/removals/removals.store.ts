@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
 import type { Db } from '../db/schema.ts'
-import type { ExpulsionStore } from './expulsions.ts'
+import type { RemovalStore } from './removals.ts'
 
 /**
  * Finds the swarms of users in Postgres.
  *
  * @param recentSeconds longer than the lifetime of a peer
  */
-export function createExpulsionStore(db: Db, recentSeconds: number): ExpulsionStore {
+export function createRemovalStore(db: Db, recentSeconds: number): RemovalStore {
   return {
     swarmsOf: async (userId, torrentIds) => {
       const { rows } = await sql<{ info_hash: Buffer }>`

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { createSharedRuns } from './shared-runs.ts'
+import { createCoalescer } from './coalescer.ts'
 
 /** Work that ends on request. */
 function controlledRuns() {
@@ -13,7 +13,7 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 describe('shared runs', () => {
   test('calls during a run share the next one', async () => {
     const { runs, run } = controlledRuns()
-    const shared = createSharedRuns<string>()
+    const shared = createCoalescer<string>()
     const first = shared('key', run)
     const second = shared('key', run)
     const third = shared('key', run)
@@ -27,7 +27,7 @@ describe('shared runs', () => {
 
   test('a call during the second run waits for a third', async () => {
     const { runs, run } = controlledRuns()
-    const shared = createSharedRuns<string>()
+    const shared = createCoalescer<string>()
     const first = shared('key', run)
     const second = shared('key', run)
     runs[0]?.end('first')
@@ -42,7 +42,7 @@ describe('shared runs', () => {
 
   test('keys do not wait for each other', () => {
     const { runs, run } = controlledRuns()
-    const shared = createSharedRuns<string>()
+    const shared = createCoalescer<string>()
     void shared('one', run)
     void shared('two', run)
     expect(runs).toHaveLength(2)
@@ -50,7 +50,7 @@ describe('shared runs', () => {
 
   test('a finished run is not shared', async () => {
     const { runs, run } = controlledRuns()
-    const shared = createSharedRuns<string>()
+    const shared = createCoalescer<string>()
     const first = shared('key', run)
     runs[0]?.end('first')
     expect(await first).toBe('first')
@@ -61,7 +61,7 @@ describe('shared runs', () => {
 
   test('a failure does not affect the next run', async () => {
     const { runs, run } = controlledRuns()
-    const shared = createSharedRuns<string>()
+    const shared = createCoalescer<string>()
     const first = shared('key', run)
     const second = shared('key', run)
     runs[0]?.fail(new Error('away'))

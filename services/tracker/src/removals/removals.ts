@@ -1,5 +1,4 @@
 import { isId } from '@vault-and-tracker/service-kit/core/ids'
-import type { Leadership } from '../leadership/leadership.ts'
 import type { SwarmName, Swarms } from '../swarm/swarm.ts'
 
 /** Transfers in Redis that are not in Postgres yet. Throws an error that `isUnavailable` recognises if Redis is unavailable. */
@@ -9,15 +8,18 @@ export type GatheredTransfers = {
 }
 
 /** The swarms of users. Throws an error that `isUnavailable` recognises if Postgres is unavailable. */
-export type ExpulsionStore = {
+export type RemovalStore = {
   /** The swarms of the torrents that the user announced recently, and of the given torrents. */
   swarmsOf(userId: string, torrentIds: readonly string[]): Promise<readonly SwarmName[]>
 }
 
+/** Elects one of the processes to remove a user. */
+type Lease = { acquire(): Promise<boolean>; release(): Promise<void> }
+
 /** Removes the peers of users who may no longer announce, or whose passkey was reset, from their swarms. */
-export type Expulsions = {
+export type Removals = {
   /** Starts the removal; `run` finishes it. */
-  expel(userId: string): void
+  remove(userId: string): void
   /** Continues pending removals. Never fails: failed removals are retried by the next run. */
   run(): Promise<void>
 }
@@ -30,17 +32,17 @@ const MAX_WAITING = 10_000
 /**
  * Creates the removals.
  *
- * @param options `turnFor` elects one of the processes, which all receive the change; `onError` receives failed rounds
+ * @param options `leaseFor` elects one of the processes, which all receive the change; `onError` receives failed rounds
  */
-export function createExpulsions(options: {
+export function createRemovals(options: {
   gathered: GatheredTransfers
-  store: ExpulsionStore
+  store: RemovalStore
   swarms: Pick<Swarms, 'expel'>
-  turnFor: (userId: string) => Leadership
+  leaseFor: (userId: string) => Lease
   onError: (error: unknown) => void
-}): Expulsions {
+}): Removals {
   const { gathered, store, swarms } = options
-  const waiting = new Map<string, { rounds: number; readonly turn: Leadership }>()
+  const waiting = new Map<string, { rounds: number; readonly lease: Lease }>()
   let running: Promise<void> | undefined
 
   const takeOut = async (userId: string): Promise<void> => {
@@ -52,14 +54,14 @@ export function createExpulsions(options: {
   const attend = async (userId: string): Promise<void> => {
     const entry = waiting.get(userId)
     if (entry === undefined) return
-    if (await entry.turn.acquire()) {
+    if (await entry.lease.acquire()) {
       entry.rounds -= 1
       await takeOut(userId).catch((error: unknown) => {
         entry.rounds = ROUNDS
         throw error
       })
       if (entry.rounds > 0) return
-      await entry.turn.release()
+      await entry.lease.release()
       // Requested again in the meantime.
       if (entry.rounds > 0) return
     }
@@ -74,11 +76,11 @@ export function createExpulsions(options: {
     }))
 
   return {
-    expel: (userId) => {
+    remove: (userId) => {
       const known = waiting.get(userId)
       if (known) known.rounds = ROUNDS
       else if (isId(userId) && waiting.size < MAX_WAITING)
-        waiting.set(userId, { rounds: ROUNDS, turn: options.turnFor(userId) })
+        waiting.set(userId, { rounds: ROUNDS, lease: options.leaseFor(userId) })
       void run()
     },
     run,

@@ -34,13 +34,13 @@ const TOO_LONG = 'The search took too long. Use more or rarer words, or sort by 
 
 type Waiting = { readonly start: () => void }
 
-export type SearchTurns = ReturnType<typeof createSearchTurns>
+export type SearchQueue = ReturnType<typeof createSearchQueue>
 
 /**
  * Runs searches in fair turns. The next turn goes to the member with the fewest running searches, then to the one whose
  * last turn is the longest ago, so a member never waits for more than one search of another.
  */
-export function createSearchTurns(bounds: SearchBounds, counters: SearchCounters) {
+export function createSearchQueue(bounds: SearchBounds, counters: SearchCounters) {
   const underWay = createTally()
   const running = createTally()
   const allowance = createAllowance(bounds)

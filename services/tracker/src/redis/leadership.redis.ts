@@ -1,7 +1,19 @@
 import { newId } from '@vault-and-tracker/service-kit/core/ids'
 import type { Cluster, Redis } from 'ioredis'
-import { createRedisFunctions } from '../redis/functions.redis.ts'
-import type { Leadership } from './leadership.ts'
+import { createRedisFunctions } from './functions.redis.ts'
+
+/** Elects one of several processes for work that only one has to do. */
+export type Leadership = {
+  /**
+   * Acquires or renews leadership.
+   *
+   * @returns whether this process leads
+   * @throws an error that `isUnavailable` recognises if Redis is unavailable
+   */
+  acquire(): Promise<boolean>
+  /** Releases leadership, so that another process can acquire it immediately. */
+  release(): Promise<void>
+}
 
 /** A leader that has stopped is replaced after this time. */
 const LEASE_MS = 10_000
