@@ -114,7 +114,7 @@ test('a member who revokes an invite that was used in the meantime sees by whom'
   const guest = { username: 'overtaker', email: 'overtaker@example.org', password: PASSWORD }
   await site.tracker.client().post('/api/auth/register', { ...guest, invite: made.member('code') })
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke invite' }).click()
-  await page.getByText('This invite was used').waitFor()
+  await page.getByText(/^This invite (has been|was) used/).waitFor()
   await page.getByText('Used by overtaker').waitFor()
   await page.getByRole('dialog').waitFor({ state: 'detached' })
 })
