@@ -5,7 +5,8 @@ import { readOkpJwk } from './jwk.ts'
 import { HEX_KEY } from './profile.ts'
 
 /**
- * Parses and checks an Ed25519 public key: 64 hex digits, or a JWK JSON string with kty OKP, crv Ed25519 and a canonical x.
+ * Parses and checks an Ed25519 public key: 64 hex digits, or a JWK JSON string with kty OKP, crv Ed25519 and a
+ * canonical x.
  *
  * The point must be canonically encoded, on the curve (RFC 8032 section 5.1.3), and of prime order. node:crypto imports
  * keys of small order and then accepts forged signatures for them; on points with a torsion part, verifiers disagree.

@@ -24,7 +24,9 @@ export type KeyPairBytes = { readonly seed: Uint8Array; readonly publicKey: Uint
 /** A private key that was read: its seed, and the public half that a JWK states and a seed alone does not. */
 export type ReadPrivateKey = Readonly<{ seed: Uint8Array; stated: Uint8Array | undefined }>
 
-/** Reads a private JWK, or takes the 32 bytes of a seed. The caller still has to hold the stated public half against it. */
+/**
+ * Reads a private JWK, or takes the 32 bytes of a seed. The caller still has to hold the stated public half against it.
+ */
 export function readPrivateKey(key: string | Uint8Array): ReadPrivateKey {
   if (typeof key !== 'string') {
     if (key.length !== 32) throw new SignatureError('invalid_private_key', 'a seed has 32 bytes')

@@ -1,17 +1,17 @@
--- What waits to be written to the database. A batch is taken by renaming what accumulated under an id of its own, so
--- that announces can accumulate anew, and stays until it is dropped. A tag never has two. Called by
+-- The accounting queue for the database. Taking a batch renames the accumulated keys, so that announces accumulate in
+-- new ones. A batch exists until it is dropped, and a tag has at most one. Called by
 -- src/accounting/accounting-queue.redis.ts.
 --
---   {xx}:du, {xx}:dirty                what accumulates, see swarm/swarm.lua
---   {xx}:flush:<id>, {xx}:flush:<id>:dirty   a batch that was taken
---   {xx}:flushing                      its id, while there is one
+--   {xx}:du, {xx}:dirty                      accumulated changes, see swarm/swarm.lua
+--   {xx}:flush:<id>, {xx}:flush:<id>:dirty   a batch
+--   {xx}:flushing                            the id of the current batch
 
--- Both free memory, so a Redis that is full carries them out.
+-- Both functions free memory, so a full Redis runs them too.
 local function register(name, callback)
   redis.register_function({ function_name = name, flags = { 'allow-oom' }, callback = callback })
 end
 
--- keys: {xx}:flushing of one tag; args: an id. Takes a batch unless there is one. Returns the id of the one there is.
+-- keys: {xx}:flushing of one tag; args: an id. Takes a batch unless one exists. Returns the id of the current batch.
 register('take_VERSION', function(keys, args)
   local taken = redis.call('GET', keys[1])
   if taken then return taken end
@@ -25,10 +25,10 @@ register('take_VERSION', function(keys, args)
   return args[1]
 end)
 
--- keys: {xx}:flushing of one tag; args: the id. Drops a batch that was written.
+-- keys: {xx}:flushing of one tag; args: the id. Drops a written batch.
 register('drop_VERSION', function(keys, args)
   local taken = redis.call('GET', keys[1])
-  -- Until this release the second at which it was taken stood behind the id.
+  -- Before this release, the time of taking followed the id.
   if not taken or string.sub(taken, 1, #args[1]) ~= args[1] then return 0 end
   local batch = string.sub(keys[1], 1, 5) .. 'flush:' .. args[1]
   redis.call('DEL', batch, batch .. ':dirty', keys[1])

@@ -1,15 +1,16 @@
--- Who does what one process has to do, and which processes run. A Redis that is full carries these out, so that what
--- frees memory goes on. Called by src/leadership/leadership.redis.ts and src/webtorrent/processes.redis.ts.
+-- Leadership for work that one process does, and the list of running processes. A full Redis runs these functions too,
+-- so that work that frees memory continues. Called by src/leadership/leadership.redis.ts and
+-- src/webtorrent/processes.redis.ts.
 --
---   tracker:leader, tracker:leader:<work>   the id of the process that leads, for as long as its lease
---   tracker:sockets:processes               names of processes that have sockets
---   tracker:sockets:process:<name>          there while that process runs
+--   tracker:leader, tracker:leader:<work>   the id of the leader, which expires with its lease
+--   tracker:sockets:processes               names of processes with sockets
+--   tracker:sockets:process:<name>          exists while the process runs
 
 local function register(name, callback)
   redis.register_function({ function_name = name, flags = { 'allow-oom' }, callback = callback })
 end
 
--- keys: of the work; args: an id, the lease in milliseconds. Returns 1 when the id leads from now on, else 0.
+-- keys: of the work; args: an id, the lease in milliseconds. Returns 1 if the id is the leader, else 0.
 register('lead_VERSION', function(keys, args)
   local leader = redis.call('GET', keys[1])
   if leader and leader ~= args[1] then return 0 end
@@ -17,13 +18,13 @@ register('lead_VERSION', function(keys, args)
   return 1
 end)
 
--- keys: of the work; args: an id. Ends its lease, so that another one can lead at once.
+-- keys: of the work; args: an id. Ends its lease, so that another process can lead immediately.
 register('resign_VERSION', function(keys, args)
   if redis.call('GET', keys[1]) == args[1] then redis.call('DEL', keys[1]) end
   return 1
 end)
 
--- keys: of a process; args: how long it stands without this, in seconds.
+-- keys: of a process; args: the seconds until it counts as stopped.
 register('beat_VERSION', function(keys, args)
   redis.call('SET', keys[1], 1, 'EX', args[1])
   return 1

@@ -42,8 +42,8 @@ export type VaultErrorCode = keyof typeof REMEDIES
 export const VAULT_ERROR_CODES = Object.keys(REMEDIES) as readonly VaultErrorCode[]
 
 /**
- * Codes that this client adds to the vault's error table. Browsers do not report why a connection failed, so there every
- * failed connection is `unreachable`.
+ * Codes that this client adds to the vault's error table. Browsers do not report why a connection failed, so there
+ * every failed connection is `unreachable`.
  */
 export type ClientErrorCode =
   | 'unknown_host'
@@ -61,7 +61,10 @@ type Details = {
   readonly cause?: unknown
 }
 
-/** A request that the vault refused, or that failed. The message never contains the private key or the value of a secret. */
+/**
+ * A request that the vault refused, or that failed. The message never contains the private key or the value of a
+ * secret.
+ */
 export class VaultError extends Error {
   override readonly name = 'VaultError'
   /** A newer vault may return codes that this client does not know. */
@@ -104,7 +107,9 @@ export function errorOfAnswer(refusal: Refusal): VaultError {
 
 const NO_VAULT = 'this server is not a vault: it returned 404 with an unexpected body; check the URL'
 
-/** Whether a 404 comes from another kind of server. Error codes of vaults, including newer ones, are lower-case words. */
+/**
+ * Whether a 404 comes from another kind of server. Error codes of vaults, including newer ones, are lower-case words.
+ */
 function isOfNoVault({ status, code }: Refusal): boolean {
   return status === 404 && !/^[a-z]+(_[a-z]+)*$/.test(code ?? '')
 }

@@ -17,7 +17,10 @@ export type TransportOptions = {
   readonly retries?: number | undefined
   /** Longest wait before a retry; 20,000 ms by default. If the vault asks for a longer one, the request fails. */
   readonly maxWaitMs?: number | undefined
-  /** Longest accepted response in bytes after decompression; 16 MiB by default, four times the default size of an environment. */
+  /**
+   * Longest accepted response in bytes after decompression; 16 MiB by default, four times the default size of an
+   * environment.
+   */
   readonly maxResponseBytes?: number | undefined
   /** Replaces the global `fetch`, for example to use a proxy. */
   readonly fetch?: typeof fetch | undefined
@@ -63,13 +66,18 @@ function isRetried(error: VaultError): boolean {
     : RETRIED_STATUSES.has(error.status)
 }
 
-/** Whether the vault may have processed the request. After `replayed_nonce`, it may have processed the proxy's first copy. */
+/**
+ * Whether the vault may have processed the request. After `replayed_nonce`, it may have processed the proxy's first
+ * copy.
+ */
 function isMaybeDone({ code, status }: VaultError): boolean {
   if (NOT_CARRIED_OUT.has(code)) return false
   return status === undefined || status >= 500 || code === 'replayed_nonce'
 }
 
-/** Whether cached secrets may be used instead. They may not after a refusal, for example because the key was revoked. */
+/**
+ * Whether cached secrets may be used instead. They may not after a refusal, for example because the key was revoked.
+ */
 export function cannotBeAsked(error: unknown): error is VaultError {
   return error instanceof VaultError && (isRetried(error) || error.code === 'tls_failed' || (error.status ?? 0) >= 500)
 }

@@ -6,15 +6,17 @@ export type WatchOptions = {
   /** The secrets to compare the first read with. By default, the first read reports no changes. */
   readonly known?: Readonly<Secrets>
   /**
-   * Time between reads; 30,000 ms by default, up to a tenth more or less at random. While the vault refuses the key (401
-   * or 403), the interval doubles, up to five minutes. `Retry-After` is respected.
+   * Time between reads; 30,000 ms by default, up to a tenth more or less at random. While the vault refuses the key
+   * (401 or 403), the interval doubles, up to five minutes. `Retry-After` is respected.
    */
   readonly intervalMs?: number
   /** Called when secrets changed since the previous read. */
   readonly onChange: (secrets: Secrets, changes: Changes) => unknown
   /** Called after each read, before `onChange`. */
   readonly onRead?: (secrets: Secrets) => unknown
-  /** Receives errors of reads, `onChange` and `onRead`. Repetitions of the same error are left out. Watching continues. */
+  /**
+   * Receives errors of reads, `onChange` and `onRead`. Repetitions of the same error are left out. Watching continues.
+   */
   readonly onError?: (error: unknown) => unknown
   /** Stops watching. */
   readonly signal?: AbortSignal
@@ -67,7 +69,9 @@ export function watchSecrets(
   }
 }
 
-/** A refused key stays refused until an administrator acts, and frequent attempts would use up the limit of the address. */
+/**
+ * A refused key stays refused until an administrator acts, and frequent attempts would use up the limit of the address.
+ */
 const MAX_BACKOFF_MS = 300_000
 
 function backoff(intervalMs: number, refusals: number): number {

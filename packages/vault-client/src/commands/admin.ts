@@ -93,8 +93,8 @@ export const adminCommands = {
   },
 
   /**
-   * Prints the private key as `vault keygen` does, or writes it to a new file. Without options, the scope is that of the
-   * newest active key, because the vault's own default is full access.
+   * Prints the private key as `vault keygen` does, or writes it to a new file. Without options, the scope is that of
+   * the newest active key, because the vault's own default is full access.
    */
   rotate: async (
     id: string,

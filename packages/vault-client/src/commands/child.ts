@@ -71,7 +71,9 @@ function spawnCommand(
 /** The default of execvp if PATH is unset. */
 const DEFAULT_PATH = '/usr/bin:/bin'
 
-/** Finds the file of a command as a shell does. Returns the first executable file, or else a file whose start will fail. */
+/**
+ * Finds the file of a command as a shell does. Returns the first executable file, or else a file whose start will fail.
+ */
 function resolveCommand(command: string, path: string | undefined): string {
   if (command.includes('/') || process.platform === 'win32') return command
   const found = (path ?? DEFAULT_PATH)
@@ -101,7 +103,9 @@ function startError(command: string, error: unknown): CommandError {
   return new CommandError(`cannot run ${printable(command)}: ${code}${remedy}`, NOT_EXECUTABLE)
 }
 
-/** Forwards output with backpressure. If our output is closed, the command's next write fails, as if it were its own. */
+/**
+ * Forwards output with backpressure. If our output is closed, the command's next write fails, as if it were its own.
+ */
 async function pass(
   from: ChildProcess['stdout'],
   to: Terminal['stdout'],
@@ -126,8 +130,8 @@ const SENT_BY_TERMINALS = ['SIGINT', 'SIGQUIT', 'SIGHUP'] as const
 const FORWARDED = ['SIGTERM', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH', 'SIGCONT'] as const
 
 /**
- * Forwards signals to the command while `run` is under way. The command receives the signals of a terminal itself, and a
- * second one would stop it ungracefully, so these are only forwarded if this process has no controlling terminal.
+ * Forwards signals to the command while `run` is under way. The command receives the signals of a terminal itself, and
+ * a second one would stop it ungracefully, so these are only forwarded if this process has no controlling terminal.
  */
 export async function withSignals<T>(kill: (signal: NodeJS.Signals) => void, run: () => Promise<T>): Promise<T> {
   const isControlled = hasTerminal()

@@ -72,8 +72,8 @@ function valuesOf(nodes: readonly Node[]): ReadonlyMap<string, Value> {
 }
 
 /**
- * Finds the longest path of commands in the line, and completes the words that may follow it. After `--`, and after `run`,
- * it completes a program and files. The variable is named `at` because zsh ties `path` to PATH.
+ * Finds the longest path of commands in the line, and completes the words that may follow it. After `--`, and after
+ * `run`, it completes a program and files. The variable is named `at` because zsh ties `path` to PATH.
  */
 function bash(nodes: readonly Node[]): string {
   const values = valuesOf(nodes)

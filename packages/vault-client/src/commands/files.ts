@@ -23,8 +23,8 @@ export async function makeFolderOf(file: string): Promise<void> {
 }
 
 /**
- * Atomically writes a file that only its owner can read. If the path is a symbolic link, its target is replaced. Devices
- * and pipes are written to.
+ * Atomically writes a file that only its owner can read. If the path is a symbolic link, its target is replaced.
+ * Devices and pipes are written to.
  *
  * @throws CommandError
  */

@@ -8,15 +8,18 @@ import { readSecrets, type Secrets } from '../client/secrets.ts'
 import { folderOf, makeFolderOf, writePrivately } from './files.ts'
 import { CommandError, type Terminal } from './terminal.ts'
 
-/** Signed to derive the key of the copy. It cannot be a signature base, which begins with a quote (RFC 9421 section 2.5). */
+/**
+ * Signed to derive the key of the copy. It cannot be a signature base, which begins with a quote (RFC 9421 section
+ * 2.5).
+ */
 const CONTEXT = 'vault-client offline copy, version 1'
 
 export type Copy = { readonly secrets: Secrets; readonly readAt: number }
 
 /**
- * An encrypted copy of an environment for when the vault is unavailable. The encryption key is derived with HKDF-SHA-256
- * from an Ed25519 signature, which is deterministic (RFC 8032) and requires the private key. The cipher is AES-256-GCM
- * with a random nonce of 96 bits. URL, project, environment and the time of the read are authenticated.
+ * An encrypted copy of an environment for when the vault is unavailable. The encryption key is derived with
+ * HKDF-SHA-256 from an Ed25519 signature, which is deterministic (RFC 8032) and requires the private key. The cipher is
+ * AES-256-GCM with a random nonce of 96 bits. URL, project, environment and the time of the read are authenticated.
  */
 export function offlineCopy(settings: VaultClientOptions, env: string, environment: Terminal['env']) {
   const { url, project } = settings

@@ -126,7 +126,9 @@ function argumentText(argument: Argument): string {
   return argument.required ? `<${name}>` : `[${name}]`
 }
 
-/** Options are positional because those after the command of `run` belong to it. Global options are allowed anywhere. */
+/**
+ * Options are positional because those after the command of `run` belong to it. Global options are allowed anywhere.
+ */
 function addGlobalOptions(command: Command): void {
   for (const option of globalOptions()) command.addOption(option.hideHelp())
   for (const each of command.commands) addGlobalOptions(each)

@@ -13,9 +13,10 @@ export function notRedacted(secrets: Readonly<Record<string, string>>): readonly
 }
 
 /**
- * Replaces the values of secrets in a stream with `[redacted:KEY]`. Recognizes values as they are, trimmed, each of their
- * lines, and their spellings in JSON, URLs, HTML, shells, hex and base64, also within longer base64. All characters of
- * overlapping values are replaced. The possible beginning of a value is held back until more of the stream arrives.
+ * Replaces the values of secrets in a stream with `[redacted:KEY]`. Recognizes values as they are, trimmed, each of
+ * their lines, and their spellings in JSON, URLs, HTML, shells, hex and base64, also within longer base64. All
+ * characters of overlapping values are replaced. The possible beginning of a value is held back until more of the
+ * stream arrives.
  */
 export function createRedactor(secrets: Readonly<Record<string, string>>): Transform {
   const patterns = createPatterns(patternsOf(secrets))
@@ -122,7 +123,9 @@ function htmlSpellings(text: string): readonly string[] {
   return QUOTES.map(([double, single]) => escapedText.replaceAll('"', double).replaceAll("'", single))
 }
 
-/** Spellings within single quotes (with two ways to escape one), within double quotes, with backslashes, and as `$'…'`. */
+/**
+ * Spellings within single quotes (with two ways to escape one), within double quotes, with backslashes, and as `$'…'`.
+ */
 function shellSpellings(text: string): readonly string[] {
   const ansi = text.replace(/['\\]/g, String.raw`\$&`)
   return [

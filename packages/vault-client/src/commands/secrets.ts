@@ -61,7 +61,9 @@ export async function list(options: EnvOptions, terminal: Terminal): Promise<voi
   report(options, terminal, keys, keys.map((key) => `${printable(key)}\n`).join(''))
 }
 
-/** `vault set KEY`: stores a value from standard input, a prompt or a file. Other users can see values on command lines. */
+/**
+ * `vault set KEY`: stores a value from standard input, a prompt or a file. Other users can see values on command lines.
+ */
 export async function set(
   key: string,
   options: EnvOptions & { fromFile?: string; value?: string },

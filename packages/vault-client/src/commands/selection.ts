@@ -18,9 +18,9 @@ export function selectSecrets(secrets: Readonly<Secrets>, { only, except }: Sele
 }
 
 /**
- * Variables that make programs load or start other code: the loader, shells, interpreters, and programs that others start.
- * The sources are sudo's env_delete, the variables that glibc ignores in setuid programs, and the manual of each program.
- * Names are compared in upper case, as npm, Windows and, for `path`, zsh do.
+ * Variables that make programs load or start other code: the loader, shells, interpreters, and programs that others
+ * start. The sources are sudo's env_delete, the variables that glibc ignores in setuid programs, and the manual of each
+ * program. Names are compared in upper case, as npm, Windows and, for `path`, zsh do.
  */
 const NAMES: ReadonlySet<string> = new Set(
   `

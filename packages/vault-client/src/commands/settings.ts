@@ -108,7 +108,10 @@ function otherwise(options: GlobalOptions, variable: string | undefined, kept: s
   return options.profile === undefined ? (variable ?? kept) : (kept ?? variable)
 }
 
-/** How to reach the vault as a project: options before the profile that one of them names, then variables, then the profile. */
+/**
+ * How to reach the vault as a project: options before the profile that one of them names, then variables, then the
+ * profile.
+ */
 export async function clientSettings(options: GlobalOptions, terminal: Terminal): Promise<VaultClientOptions> {
   const { env } = terminal
   const profile = await chosenProfile(options, env)

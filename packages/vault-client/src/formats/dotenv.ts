@@ -4,9 +4,9 @@ import { unfit, variable, withoutNull } from './variable.ts'
 /**
  * Formats one line so that the dotenv package, Node's `--env-file`, python-dotenv and shells read the same value.
  *
- * Between single quotes, all of them take nearly every character literally, including line breaks. python-dotenv unescapes
- * `\\` and `\'` there, and replaces `${NAME}` everywhere. Double quotes differ more, so they are only used for values
- * with a single quote and without characters to escape.
+ * Between single quotes, all of them take nearly every character literally, including line breaks. python-dotenv
+ * unescapes `\\` and `\'` there, and replaces `${NAME}` everywhere. Double quotes differ more, so they are only used
+ * for values with a single quote and without characters to escape.
  *
  * @throws Unfit if no spelling means the same to all of them
  */

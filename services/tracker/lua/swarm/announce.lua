@@ -1,7 +1,7 @@
--- An announce: it is read, checked, credited and stored, and peers are picked.
+-- Announces: reading, checks, crediting, storing, and picking peers.
 
--- The announce at hand: its fields, the address families it names, and the names of the owner's other peers. `slot0` is
--- the name of the owner's first peer.
+-- The current announce: its fields, its address families, and the names of the owner's other peers. `slot0` is the name
+-- of the owner's first peer.
 local slot0, id, families, ipv4, ipv6, event, state, up, down, left, want, random, up_percent, down_percent, known,
   expected, accounted, wants_ids, purpose, account, process
 local has4, has6, siblings
@@ -12,8 +12,9 @@ local function name_of(owner, slot)
   return sub(owner, 1, 8) .. pack('>I2', slot)
 end
 
--- Finds this client among the peers of its owner, and makes it the peer at hand. Returns its name, or one that is free,
--- or nothing. The entries in other slots than 0 are read if they are needed, and noted as siblings if they are others'.
+-- Finds this client among the peers of its owner, and makes it the current peer. Returns its name, else a free name,
+-- else nothing. Entries in slots other than 0 are only read if needed, and recorded as siblings if they belong to other
+-- clients.
 local function find()
   siblings = nil
   local first = header and call('HGET', key, slot0)
@@ -39,7 +40,7 @@ local function find()
   return own or free
 end
 
--- Frees the name of the owner's peer with the oldest announce, if that has expired or is to be replaced.
+-- Frees the name of the owner's peer with the oldest announce if it has expired or must be replaced.
 local function free_name()
   local oldest, oldest_seen
   for _, name in ipairs(siblings) do
@@ -52,7 +53,7 @@ local function free_name()
   return oldest
 end
 
--- Notes at the owner's peer in slot 0 that there are others.
+-- Records at the owner's peer in slot 0 that there are others.
 local function note_siblings()
   local first = call('HGET', key, slot0)
   local flags = first and first:byte(FLAGS_AT) or HAS_SIBLINGS
@@ -60,7 +61,7 @@ local function note_siblings()
   call('HSET', key, slot0, sub(first, 1, FLAGS_AT - 1) .. string.char(flags + HAS_SIBLINGS) .. sub(first, FLAGS_AT + 1))
 end
 
--- The counters of this client from before it expired, unless they are older than they are kept. Removes them.
+-- Returns and removes the counters of this client from before it expired, unless they are past their retention.
 local function recall_counters()
   local field = hash .. sub(slot0, 1, 8) .. id
   for week = floor(now / WEEK), floor((now - keep_counters) / WEEK), -1 do
@@ -78,13 +79,13 @@ end
 
 -- Timing and counters -------------------------------------------------------------------------------------------------
 
--- Whether a time lies further ahead than clocks that are set may differ.
+-- Whether a time is further ahead than the tolerated difference between clocks.
 local function is_future(second)
   return second > now + repeat_window
 end
 
--- Whether the announce names an endpoint that the peer has had, and whether it names another one, in the families that
--- both have.
+-- Whether the announce contains a known endpoint of the peer, and whether it contains a different one, in the address
+-- families that both have.
 local function compare_endpoints()
   local same, differs = false, false
   if has4 and p_last4 > 0 then same, differs = p_ipv4 == ipv4, p_ipv4 ~= ipv4 end
@@ -95,8 +96,8 @@ local function compare_endpoints()
   return same, differs
 end
 
--- Whether this announce repeats the last one, or comes before it should. One with a new endpoint, family, role or event
--- is never too soon. Returns the status, and the second of the peer's previous announce.
+-- Whether this announce repeats the last one, or comes too soon. One with a new endpoint, family, role or event is
+-- never too soon. Returns the status, and the time of the peer's previous announce in seconds.
 local function check_timing()
   if event ~= REGULAR or state - 1 ~= p_flags % ROLES then return nil end
   local last = not has6 and p_last4 or not has4 and p_last6 or min(p_last4, p_last6)
@@ -108,9 +109,9 @@ local function check_timing()
   return passed <= repeat_window and ACCEPTED or TOO_SOON, last
 end
 
--- What was transferred since the announce with these counters, and notes. A counter that went back starts again and is
--- credited nothing; the other one counts. What rose faster than the maximum rate is not credited. If the last
--- announce is in the future, the elapsed time is unknown.
+-- Returns the bytes transferred since the announce with these counters, and notes. A counter that decreased has
+-- restarted and is not credited; the other one is. Growth above the maximum speed is not credited. If the last announce
+-- is in the future, the elapsed time is unknown.
 local function added_since(last_up, last_down, seen)
   local passed, more_up, more_down = now - seen, max(up - last_up, 0), max(down - last_down, 0)
   if passed < 0 then passed = is_future(seen) and ttl or 0 end
@@ -119,15 +120,15 @@ local function added_since(last_up, last_down, seen)
   return 0, 0, IMPLAUSIBLE
 end
 
--- A share in per cent, fractions dropped: of hundreds and the rest apart, since the product of both may be more than a
--- number holds exactly.
+-- A percentage of a number, rounded down. Hundreds and the rest are multiplied separately, because the whole product
+-- may exceed 2^53.
 local function share(bytes, percent)
   if percent == 100 then return bytes end
   local rest = bytes % 100
   return (bytes - rest) / 100 * percent + floor(rest * percent / 100)
 end
 
--- Adds what the user transferred to what waits for the next flush, where there is seldom something already.
+-- Adds the user's transfer to the queue for the next flush, which rarely contains an entry for the user already.
 local function credit(added_up, added_down, seconds)
   local deltas = tag .. 'du'
   local credited_up, credited_down = share(added_up, up_percent), share(added_down, down_percent)
@@ -139,7 +140,7 @@ local function credit(added_up, added_down, seconds)
     read(DELTA, call('HGET', deltas, account))
   had_roles = had_roles - had_roles % LEECHED
   roles = max(roles, had_roles % SNATCHED) + (had_roles >= SNATCHED and SNATCHED or 0)
-  -- Whether one that had nothing left before is a snatch, the database knows: something may have been left earlier.
+  -- The database decides whether a peer with nothing left before is a snatch: something may have been left earlier.
   if completed_at > 0 and roles == LEECHED then
     roles = LEECHED + SNATCHED
   elseif had_completed_at > 0 then
@@ -151,7 +152,7 @@ end
 
 -- Picking -------------------------------------------------------------------------------------------------------------
 
--- The runs of places picked, as start and length one after the other.
+-- The picked runs of places, as alternating starts and lengths.
 local runs, last_run = {}, 0
 
 local function add_run(start, length)
@@ -160,8 +161,8 @@ local function add_run(start, length)
   last_run = last_run + 2
 end
 
--- A run of a part of `places` from `first` on, starting anywhere and wrapping round. One that leaves out less than a
--- fifth is the whole part, which takes one command instead of two.
+-- Picks a run from the part of `places` that begins at `first`, with a random start and wraparound. If it would leave
+-- out less than a fifth, it becomes the whole part, which takes one command instead of two.
 local function run_of(first, places, count)
   if count * 1.25 >= places then return add_run(first, places) end
   local start = random % places
@@ -170,7 +171,7 @@ local function run_of(first, places, count)
   add_run(first, count - head)
 end
 
--- Where a place is among those picked, or NOWHERE.
+-- The position of a place among the picked ones, or NOWHERE.
 local function offset_of(place)
   local before = 0
   for i = 1, last_run, 2 do
@@ -193,8 +194,9 @@ local function reply_with_ids()
   reply_with(concat(ids))
 end
 
--- Picks peers: a seeder or partial seed gets leechers only; a leecher gets seeders for one half, or more if leechers
--- are few. Adds their endpoints to the reply, and returns notes and where the announcing peer itself is among them.
+-- Picks peers: seeders and partial seeds receive only leechers; half of a leecher's peers are seeders, or more if there
+-- are few leechers. Adds the endpoints to the reply. Returns notes and the position of the announcing peer among the
+-- picked.
 local function pick(place)
   if want == 0 then return 0, NOWHERE end
   local seeders, others = size[SEEDERS], size[LEECHERS] + size[PAUSED]
@@ -227,7 +229,7 @@ end
 local function stop(name, has_counters, socket_only)
   if not p_place then return has_counters and ACCEPTED or UNKNOWN_STOPPED end
   if purpose ~= HTTP and not socket_only then
-    -- It goes on over HTTP, and is credited there.
+    -- It continues over HTTP, and is credited there.
     store(name, p_flags, p_last4, p_last6, nil, nil, nil)
     return UNKNOWN_STOPPED
   end
@@ -242,7 +244,7 @@ local function stop(name, has_counters, socket_only)
   return ACCEPTED
 end
 
--- Stores the peer as it announces now: new, or as it was with what has changed.
+-- Stores the peer of this announce: a new one, or the known one with changes.
 local function store_announced(name, notes)
   local last4, last6 = p_last4, p_last6
   if purpose == HTTP then
@@ -251,7 +253,7 @@ local function store_announced(name, notes)
   else
     p_beat = now
   end
-  -- An address is kept until it was not confirmed for as long as a peer lives.
+  -- An address that is not confirmed expires after the lifetime of a peer.
   if now - last4 > ttl then last4 = 0 end
   if now - last6 > ttl then last6 = 0 end
   p_up, p_down, p_id = up, down, id
@@ -260,8 +262,8 @@ local function store_announced(name, notes)
   store(name, flags, last4, last6, nil, nil, process)
 end
 
--- Writes the swarm back and returns the RESULT. Its pieces of the reply are those from number `first_piece` on: over a
--- socket the SOCKETS of every process.
+-- Writes the swarm back and returns the RESULT. Its pieces of the reply start at index `first_piece`: over a socket,
+-- the SOCKETS of every process.
 local function conclude(first_piece, status, notes, last, offset)
   if purpose ~= HTTP and status ~= HELD then reply_with(concat(call('HGETALL', tag .. 'n:' .. hash))) end
   close(known)
@@ -270,8 +272,8 @@ local function conclude(first_piece, status, notes, last, offset)
     replied - first_piece + 1)
 end
 
--- Whether an announce over a socket is for the process that has the peer's socket, or may have it. Another one may take
--- it over. Returns a status if it may not.
+-- Checks that the process of an announce over a socket has the peer's socket, or may take it over. Returns a status if
+-- not.
 local function claim()
   if purpose == CLOSES then return p_process ~= process and UNKNOWN_STOPPED or nil end
   if not p_process or p_process == process or purpose == TAKES_OVER then return nil end
@@ -290,7 +292,7 @@ local function receive(bytes, position)
   return find()
 end
 
--- One announce. Returns its RESULT, and adds what follows it to the reply.
+-- Runs one announce. Returns its RESULT, and adds its pieces to the reply.
 local function announce(bytes, position)
   local first_piece = replied + 1
   local name = receive(bytes, position)
@@ -310,8 +312,8 @@ local function announce(bytes, position)
   end
   local over_http = alive and not socket and not socket_only
 
-  -- Two machines with one peer id: counters between them would be credited again and again. Until the one that is known
-  -- expires, the other is answered and nothing else.
+  -- Two machines have the same peer id. Differences between their counters would be credited repeatedly, so the second
+  -- one receives replies but is neither credited nor stored until the first one expires.
   if accounted == 1 and over_http and (up < last_up or down < last_down) then
     local same, differs = compare_endpoints()
     if differs and not same then
@@ -322,9 +324,9 @@ local function announce(bytes, position)
     end
   end
   local timing, since
-  -- Sockets have an interval of their own, which their process keeps.
+  -- Their process enforces the interval of sockets.
   if over_http and not stops then timing, since = check_timing() end
-  -- A socket that closes reports no counters.
+  -- A closing socket reports no counters.
   if last_up and purpose == CLOSES then up, down = last_up, last_down end
 
   local notes, added_up, added_down, seconds = 0, 0, 0, 0
@@ -349,7 +351,7 @@ local function announce(bytes, position)
       write_peer(name)
     end
   else
-    -- The peer continues a session, and the database knows of more peers than the swarm has: Redis has lost them.
+    -- The peer continues a session, and the database counts more peers than the swarm: Redis has lost them.
     if not is_known and event ~= STARTED and event ~= COMPLETED and expected > total + 1 then
       notes = notes + REJOINED + RECOVERING
     end

@@ -1,12 +1,12 @@
--- The functions that src/swarm/swarm.redis.ts calls. Each starts with `read_settings`. Those that free memory, or lead to
--- it, are carried out by a Redis that is full (`allow-oom`); it refuses the others before they begin.
+-- The functions that src/swarm/swarm.redis.ts calls. Each starts with `read_settings`. A full Redis runs those that
+-- free memory, or lead to it (`allow-oom`), and refuses the others before they start.
 
 local function register(name, flags, callback)
   redis.register_function({ function_name = name, flags = flags, callback = callback })
 end
 
--- Does something with a swarm. One that is damaged must not fail what is done with others: it is discarded, and it is
--- done with an empty one.
+-- Runs a function on a swarm. A damaged swarm must not affect others in the call, so it is discarded, and the function
+-- runs again on an empty one.
 local function healed(swarm, carry_out, ...)
   local pieces = replied
   local ok, result = pcall(carry_out, ...)
@@ -17,7 +17,7 @@ local function healed(swarm, carry_out, ...)
   return carry_out(...)
 end
 
--- Opens a swarm that is counted or changed without an announce. Returns whether there is one.
+-- Opens a swarm without an announce. Returns whether it exists.
 local function open_swarm(key)
   local header = call('HGET', key, '#')
   open(key, header, 0)
@@ -25,8 +25,7 @@ local function open_swarm(key)
   return header
 end
 
--- Counts the peers of a swarm, as an ANNOUNCE of this purpose asks. Returns a RESULT with the paused peers in place of the
--- last announce.
+-- Counts the peers of a swarm for a scrape. Returns a RESULT with the paused peers in place of the last announce.
 local function scrape(bytes, position)
   if open_swarm(sub(bytes, position, position + KEY_LENGTH - 1)) then close(0) end
   local complete, paused = size[SEEDERS] + size[SEEDERS + SOCKETS_ONLY], size[PAUSED] + size[PAUSED + SOCKETS_ONLY]
@@ -34,11 +33,11 @@ local function scrape(bytes, position)
   return pack(RESULT, ACCEPTED, 0, complete, total - complete, max(completed, known_completed), paused, NOWHERE, now, 0)
 end
 
--- keys: {xx}:s:<info hash> of the first announce; args: SETTINGS, the ANNOUNCEs one after the other, all of one slot in a
--- Cluster. Returns their RESULTs likewise, then the pieces that belong to each: as many as its RESULT says. Over HTTP
--- these are the places of the owner's other peers among those picked (WITH_SIBLINGS), the IPv4 endpoints picked, as many
--- IPv6 endpoints (WITH_IPV6) and the peer ids if they were asked for; over a socket the SOCKETS of every process, or the
--- process that has it (HELD).
+-- keys: {xx}:s:<info hash> of the first announce; args: SETTINGS, the concatenated ANNOUNCEs, all of one Cluster slot.
+-- Returns their concatenated RESULTs, then the pieces of each, whose number is in its RESULT. Over HTTP, these are the
+-- positions of the owner's other peers among the picked (WITH_SIBLINGS), the picked IPv4 endpoints, as many IPv6
+-- endpoints (WITH_IPV6), and the peer ids if requested. Over a socket, they are the SOCKETS of every process, or the
+-- process that has the peer's socket (HELD).
 local function announce_all(_, args)
   read_settings(args[1])
   reply, replied = {}, 1
@@ -51,20 +50,21 @@ local function announce_all(_, args)
   return reply
 end
 register('announce_VERSION', {}, announce_all)
--- The same, for announces of peers that stop and for scrapes.
+-- The same for scrapes and announces of stopping peers.
 register('stop_VERSION', { 'allow-oom' }, announce_all)
 
--- keys: any of the swarms' server. Does nothing, where an announce would be carried out.
+-- keys: any on the server of a swarm. Does nothing, and succeeds if an announce could run.
 register('probe_VERSION', {}, function() return 1 end)
 
--- Goes on with the sweep of a swarm: '~' has the next cursor and the earliest expiry so far. Returns how many peers it had.
+-- Continues the sweep of a swarm: '~' contains the next cursor and the earliest expiry so far. Returns the number of
+-- peers before.
 local function sweep_swarm(swarm)
   local found = call('HMGET', swarm, '#', '~')
   open(swarm, found[1], 0)
   local before = total
   if not found[1] then
     call('ZREM', tag .. 'x', hash)
-    -- Until 2027-06: what the layout before this one has left, see ADR 15.
+    -- Until 2027-06: leftovers of the previous layout, see ADR 15.
     call('UNLINK', tag .. 'h:' .. hash, tag .. 'p:' .. hash, tag .. 'o')
     return before
   end
@@ -74,7 +74,7 @@ local function sweep_swarm(swarm)
   if cursor == '0' then
     if found[2] then call('HDEL', key, '~') end
     if total == 0 then completed = 0 end
-    -- So that sweeps of large swarms are a small share of what Redis does.
+    -- This keeps sweeps of large swarms a small share of the load on Redis.
     set_next(max(earliest, now + max(SWEEP_EVERY, floor(total / SWEPT_A_SECOND))))
   else
     call('HSET', key, '~', cursor .. ' ' .. earliest)
@@ -83,12 +83,12 @@ local function sweep_swarm(swarm)
   return before
 end
 
--- keys: {xx}:x; args: SETTINGS. Removes the expired peers of swarms in which one may have expired: of some small ones, or
--- a part of a large one. Returns 1 when there is more.
+-- keys: {xx}:x; args: SETTINGS. Removes expired peers from swarms that are due: some small ones, or a part of a large
+-- one. Returns 1 if there are more.
 register('sweep_VERSION', { 'allow-oom' }, function(keys, args)
   read_settings(args[1])
   local due = call('ZRANGEBYSCORE', keys[1], '-inf', now, 'LIMIT', 0, STEP / SWARM_COST)
-  -- Of clocks that were wrong.
+  -- Removes what wrong clocks have written.
   if #due == 0 then due = call('ZRANGEBYSCORE', keys[1], now + ttl + FURTHEST, '+inf', 'LIMIT', 0, STEP / SWARM_COST) end
   local seen = 0
   for i = 1, #due do
@@ -99,8 +99,8 @@ register('sweep_VERSION', { 'allow-oom' }, function(keys, args)
   return seen >= STEP and 1 or 0
 end)
 
--- keys: {xx}:s:<info hash> of a swarm; args: SETTINGS, a process that is gone, a cursor. Ends what the process has left
--- behind in the swarm: its peers expire now, unless they are reached over HTTP too. Returns the next cursor, '0' at the end.
+-- keys: {xx}:s:<info hash> of a swarm; args: SETTINGS, a stopped process, a cursor. Expires the peers of the process in
+-- the swarm, unless they also announce over HTTP. Returns the next cursor, '0' at the end.
 register('evict_VERSION', { 'allow-oom' }, function(keys, args)
   read_settings(args[1])
   local process, cursor = args[2], '0'
@@ -114,14 +114,14 @@ register('evict_VERSION', { 'allow-oom' }, function(keys, args)
   if cursor == '0' then
     call('HDEL', tag .. 'n:' .. hash, process)
     call('SREM', tag .. 'm:' .. process, hash)
-    -- Until 2027-06: what the layout before this one has left, see ADR 15.
+    -- Until 2027-06: leftovers of the previous layout, see ADR 15.
     call('UNLINK', tag .. 'w:' .. hash .. process)
   end
   return cursor
 end)
 
--- keys: {xx}:s:<info hash> of each swarm; args: SETTINGS, an owner. Ends the peers of the owner that announce over HTTP,
--- as if they had expired; sockets are closed by their process.
+-- keys: {xx}:s:<info hash> of each swarm; args: SETTINGS, an owner. Expires the peers of the owner that announce over
+-- HTTP. Their process closes sockets.
 register('expel_VERSION', { 'allow-oom' }, function(keys, args)
   read_settings(args[1])
   for i = 1, #keys do
@@ -138,8 +138,8 @@ register('expel_VERSION', { 'allow-oom' }, function(keys, args)
   return 1
 end)
 
--- keys: {xx}:s:<info hash>; args: SETTINGS, the first place, how many. Returns how many places there are, the time, the
--- names and the IPv6 endpoints of these places one after the other, and the PEER of each.
+-- keys: {xx}:s:<info hash>; args: SETTINGS, the first place, a count. Returns the number of all places, the time, the
+-- concatenated names and IPv6 endpoints of these places, and the PEER of each.
 register('peers_VERSION', { 'no-writes' }, function(keys, args)
   read_settings(args[1])
   open(keys[1], call('HGET', keys[1], '#'), 0)
@@ -151,8 +151,8 @@ register('peers_VERSION', { 'no-writes' }, function(keys, args)
   return { total, now, concat(names), endpoints, spread(values) }
 end)
 
--- keys: {xx}:x; args: SETTINGS. Drops the counters of those who have been away longest, unless something of this tag
--- still waits to be written to the database, which frees memory too. Returns 1 when it dropped some.
+-- keys: {xx}:x; args: SETTINGS. Drops the oldest counters of expired peers, unless this tag has data for the database,
+-- whose flush also frees memory. Returns 1 if it dropped some.
 register('relieve_VERSION', { 'allow-oom' }, function(keys, args)
   read_settings(args[1])
   local tag = sub(keys[1], 1, 5)

@@ -1,33 +1,33 @@
--- Swarms: their peers, which peers an announce is answered with, and what each user transferred. A call changes one or
--- more swarms, each atomically, and an announce costs the same in a swarm of ten and of a hundred thousand. The layouts
+-- Swarms: their peers, the peers in the reply to an announce, and the transfer of each user. A call changes one or more
+-- swarms, each atomically, and an announce costs the same in a swarm of 10 peers and of 100,000. The layouts
 -- SETTINGS, ANNOUNCE, RESULT, PEER, SOCKET, SOCKETS and DELTA are shared with src/swarm/wire.ts: change both together.
 --
 -- The files of this folder become one library, in the order swarm, announce, functions. A file sees the local names of
 -- the files before it.
 --
 -- Keys, where xx is the first byte of the info hash, so that all keys of a call share a Cluster slot:
---   {xx}:s:<info hash>  hash: '#' the HEADER of the swarm, a PEER by owner and slot, and '~' a sweep that is not finished
+--   {xx}:s:<info hash>  hash: '#' the HEADER of the swarm, a PEER by owner and slot, and '~' an unfinished sweep
 --   {xx}:4:<info hash>, {xx}:6:<info hash>, {xx}:i:<info hash>  strings, the columns: IPv4 endpoints, IPv6 endpoints and
---                       names, in the order of the places. A small swarm has its endpoints behind its header instead,
+--                       names, in the order of the places. A small swarm has its endpoints after its header instead,
 --                       and no names
---   {xx}:n:<info hash>  hash: how many SOCKETS each process has in the swarm
+--   {xx}:n:<info hash>  hash: the number of SOCKETS by process
 --   {xx}:m:<process>    set: info hashes of the swarms in which the process has sockets
---   {xx}:x              sorted set: all swarms, by the second at which their next peer may expire
+--   {xx}:x              sorted set: all swarms, by the time in seconds at which their next peer may expire
 --   {xx}:k:<week>       hash: last counters of expired peers
---   {xx}:du             hash: what users transferred since the last flush, a DELTA by user and torrent
+--   {xx}:du             hash: the transfer since the last flush, a DELTA by user and torrent
 --   {xx}:dirty          set: info hashes whose counts changed since the last flush
 
--- A library sees Lua's own functions only once it is called; see `read_settings`.
+-- Lua's own functions are not available while a library is loaded, see `read_settings`.
 local call, sub, rep, floor, max, min, concat, spread, pack, read
 
 local WEEK = 604800
 -- Name of a peer: owner 8 bytes, slot 2 bytes.
 local NAME = 10
--- How many places each part has, completed, the second from which on a peer may expire, form (1: large, 2: with IPv6).
--- In a small swarm the columns follow.
+-- The number of places by part, completed, the time in seconds from which a peer may expire, form (1: large, 2: with
+-- IPv6). In a small swarm, the columns follow.
 local HEADER, HEADER_LENGTH = '>I3I3I3I3I3I3I4I4I1', 27
--- A header of up to 64 bytes lets Redis keep a small hash as one list (hash-max-listpack-value): six endpoints, or one
--- with IPv6.
+-- With a header of up to 64 bytes, Redis stores a small hash as one listpack (hash-max-listpack-value). That is enough
+-- for six endpoints, or one with IPv6.
 local SMALL, SMALL_WITH_IPV6 = 6, 1
 -- Place, uploaded, downloaded, last announce over IPv4 (0: none), flags, IPv4 endpoint, peer id, last announce over
 -- IPv6. The process and the last announce over a socket follow if there is one. Both together are 63 bytes, see above.
@@ -39,52 +39,52 @@ local SOCKETS = '>I4I4'
 local DELTA = '>I7I7I7I7I5I4I7I1I4I4'
 local REMEMBERED = '>I7I7I4'
 local ANNOUNCE, ANNOUNCE_LENGTH = '>c27c10c20I1c6c18I1I1I7I6I7I1I4I2I2I4I4I1I1I1c32c8', 164
--- Where an ANNOUNCE has its key, completions and purpose: all that a scrape needs of it.
+-- The positions of the key, completions and purpose in an ANNOUNCE, which are all that a scrape needs.
 local KEY_LENGTH, COMPLETED_AT, PURPOSE_AT = 27, 113, 123
 local SETTINGS = '>I4I4I4I4I4I2I4I6I1'
--- Status, notes, complete, incomplete, completed, last announce, where the announcing peer is among those picked, time,
--- how many pieces of the reply follow.
+-- Status, notes, complete, incomplete, completed, last announce, position of the announcing peer among the picked,
+-- time, number of pieces of the reply.
 local RESULT = '>I1I1I4I4I4I4I2I4I1'
 
 local REGULAR, STARTED, COMPLETED = 0, 1, 2
 local STOPPED, LEECHER, SEEDER = 0, 1, 2
--- Why an announce comes over a socket; over HTTP the purpose is 0.
+-- The purposes of announces over sockets. Over HTTP, the purpose is 0.
 local HTTP, TAKES_OVER, CLOSES, SCRAPES = 0, 2, 3, 4
--- The flags of a peer begin with its role, which is its state less one. The one in slot 0 has HAS_SIBLINGS if its owner
--- has had peers in other slots.
+-- The lowest flags of a peer are its role, which is its state minus one. The peer in slot 0 has HAS_SIBLINGS if its
+-- owner has had peers in other slots.
 local ROLES, IS_RECOVERING, HAS_SIBLINGS = 4, 4, 8
 local ACCEPTED, UNKNOWN_STOPPED, TOO_SOON, SLOTS_FULL, HELD = 0, 1, 2, 3, 4
 -- Notes of a result.
 local REJOINED, IMPLAUSIBLE, RECOVERING, ELSEWHERE, WITH_IPV6, WITH_SIBLINGS = 1, 2, 4, 8, 16, 32
 -- Roles of a delta: something was left in an announce of the user; they completed after one.
 local LEECHED, SNATCHED = 16, 32
--- Places are in the order of these parts. A peer with a socket only has no address, and is handed out by its process
--- alone. PART_OF_ROLE is of leechers, seeders and paused peers.
+-- Places are in the order of these parts. A peer that only has a socket has no address, and only its process introduces
+-- it to others. PART_OF_ROLE is indexed by leechers, seeders and paused peers.
 local SEEDERS, LEECHERS, PAUSED, SOCKETS_ONLY, PARTS = 1, 2, 3, 3, 6
 local PART_OF_ROLE = { [0] = LEECHERS, SEEDERS, PAUSED }
 
--- A peer that was announced this far ahead of this clock was announced by a wrong one, and is not kept until then.
+-- A peer whose last announce is this far in the future was stored with a wrong clock, and does not live until then.
 local FURTHEST = 86400
--- Entries that a step of a sweep looks at, and the shortest time between two sweeps of one swarm.
+-- Number of entries per step of a sweep, and the minimum time between two sweeps of one swarm.
 local STEP, SWEEP_EVERY, SWEPT_A_SECOND = 500, 30, 1000
--- How many entries a swarm counts for in a call of the sweep, in addition to its peers.
+-- The cost of a swarm in a call of the sweep, in entries, in addition to its peers.
 local SWARM_COST = 10
 local NO_IPV4, NOWHERE = '\0\0\0\0\0\0', 65535
 local NO_IPV6 = NO_IPV4 .. NO_IPV4 .. NO_IPV4
 local EMPTY = NO_IPV6 .. NO_IPV4 .. '\0\0\0'
 
--- What a call works on are variables of the library, which take a third of the time of fields. First its settings.
+-- The state of a call is in variables of the library, which take a third of the time of fields. The settings:
 local now, ttl, min_interval, repeat_window, recovery_interval, max_peers, keep_counters, max_rate, evicts
 -- The open swarm. `size` is by part.
 local key, tag, hash, header, opened_with, total, completed, next_sweep, is_large, has_ipv6, changed, counted
 local size = {}
--- The peer at hand as it is stored; `p_seen` is the last announce of any kind.
+-- The current peer as stored. `p_seen` is the last announce over any transport.
 local p_place, p_up, p_down, p_last4, p_flags, p_ipv4, p_id, p_last6, p_process, p_beat, p_seen
--- What the call returns: [1] becomes the results one after the other, then come the pieces that follow each of them.
+-- The result of the call: [1] becomes the concatenated results, and the pieces of each follow.
 local reply, replied = {}, 1
 
--- Redis formats a number with 17 digits, which takes longer than a command: offsets in columns of up to 4,000 peers are
--- made text once and kept.
+-- Redis formats numbers with 17 digits, which takes longer than a command. Offsets in columns of up to 4,000 peers are
+-- formatted once and cached.
 local decimals = {}
 
 local function decimal(number)
@@ -97,7 +97,7 @@ local function decimal(number)
   return text
 end
 
--- A string of Lua takes time for each byte, so pieces are never joined.
+-- Creating a Lua string costs time per byte, so pieces are never concatenated.
 local function reply_with(piece)
   if piece == '' then return end
   replied = replied + 1
@@ -111,7 +111,7 @@ local function read_settings(bytes)
   end
   now, ttl, min_interval, repeat_window, recovery_interval, max_peers, keep_counters, max_rate, evicts =
     read(SETTINGS, bytes)
-  -- The clock of this server is the same for every process; a caller that gives a time is a test.
+  -- The clock of this server is the same for every process. Only tests pass a time.
   if now == 0 then now = tonumber(call('TIME')[1]) end
 end
 
@@ -139,14 +139,14 @@ end
 
 -- The columns ---------------------------------------------------------------------------------------------------------
 
--- A column is a string of its own in a large swarm, and `text` in a small one, which has no names.
+-- In a large swarm, a column is a separate string. In a small one, it is in `text`, and there are no names.
 local NAMES, FOUR, SIX = { kind = 'i:', width = NAME }, { kind = '4:', width = 6 }, { kind = '6:', width = 18 }
 
 local function column_key(column)
   return tag .. column.kind .. hash
 end
 
--- The bytes of a column from one place to another, the latter not included.
+-- The bytes of a column from one place to another (exclusive).
 local function read_column(column, first, stop)
   local from, to, found = first * column.width, stop * column.width, nil
   if is_large then found = call('GETRANGE', column_key(column), decimal(from), decimal(to - 1))
@@ -202,8 +202,8 @@ local function part_of(at)
   end
 end
 
--- Closes the gap at a place: the last of its part moves into it, and the last of each part behind into the next gap.
--- The peer that leaves must not be in the hash any more.
+-- Closes the gap at a place: the last peer of its part moves into it, and the last one of each later part into the next
+-- gap. The removed peer must no longer be in the hash.
 local function leave(at)
   local own, stop = part_of(at), 0
   for part = 1, PARTS do
@@ -216,8 +216,8 @@ local function leave(at)
   size[own], total, changed, counted = size[own] - 1, total - 1, true, true
 end
 
--- Makes room for a peer at the end of a part: the first of each part behind moves to the end of its own. Returns the
--- place.
+-- Makes room for a peer at the end of a part: the first peer of each later part moves to the end of that part. Returns
+-- the place.
 local function join(part)
   local gap = total
   for behind = PARTS, part + 1, -1 do
@@ -232,7 +232,8 @@ end
 
 -- The swarm -----------------------------------------------------------------------------------------------------------
 
--- Counts a socket of a process, or no longer. Partial seeds count as seeders, since they are given leechers only.
+-- Adds a socket of a process to the counts, or removes it. Partial seeds count as seeders, because they only receive
+-- leechers.
 local function count_socket(process, flags, by)
   local sockets, set = tag .. 'n:' .. hash, tag .. 'm:' .. process
   local found = call('HGET', sockets, process)
@@ -248,8 +249,8 @@ local function count_socket(process, flags, by)
   end
 end
 
--- Stores the peer at hand, which is new if it has no place, with these changes and those of its counters. `ipv4` and
--- `ipv6` are missing if they have not changed.
+-- Stores the current peer, which is new if it has no place, with these changes and those of its counters. `ipv4` and
+-- `ipv6` are nil if they have not changed.
 local function store(name, flags, last4, last6, ipv4, ipv6, process)
   local part = PART_OF_ROLE[flags % ROLES] + (last4 + last6 == 0 and SOCKETS_ONLY or 0)
   local had6 = p_last6 > 0 and ipv6_at(p_place) or NO_IPV6
@@ -273,7 +274,7 @@ local function store(name, flags, last4, last6, ipv4, ipv6, process)
   write_peer(name)
 end
 
--- Removes the peer at hand. Its counters may be kept, so that it is credited what it transferred when it comes back.
+-- Removes the current peer. Its counters may be kept, so that its transfer is credited when it returns.
 local function remove(name, keeps)
   if keeps and keep_counters > 0 then
     local week = tag .. 'k:' .. floor(now / WEEK)
@@ -285,12 +286,12 @@ local function remove(name, keeps)
   leave(p_place)
 end
 
--- Visits some of the peers, each as the peer at hand. Returns the next cursor, '0' at the end.
+-- Visits some of the peers, each as the current peer. Returns the next cursor, '0' at the end.
 local function visit(cursor, visitor)
   local found, before = call('HSCAN', key, cursor, 'COUNT', STEP), total
   for i = 1, #found[2], 2 do
     local name = found[2][i]
-    -- A peer that was removed may have moved those behind it.
+    -- Removing a peer may have moved later ones.
     local value = #name == NAME and (total == before and found[2][i + 1] or call('HGET', key, name))
     if value then
       read_peer(value)
@@ -300,13 +301,13 @@ local function visit(cursor, visitor)
   return found[1]
 end
 
--- Sets when the swarm is swept again.
+-- Sets the time of the next sweep of the swarm.
 local function set_next(second)
   next_sweep, changed = second, true
   call('ZADD', tag .. 'x', second, hash)
 end
 
--- Deletes a swarm that cannot be read, as when one of its keys was deleted: its peers announce again.
+-- Deletes an unreadable swarm, for example after one of its keys was deleted. Its peers will announce again.
 local function discard(key_of_swarm)
   local prefix, name = sub(key_of_swarm, 1, 5), sub(key_of_swarm, 8)
   redis.log(redis.LOG_WARNING, 'discarded a damaged swarm of the tracker')
@@ -314,8 +315,8 @@ local function discard(key_of_swarm)
   call('ZREM', prefix .. 'x', name)
 end
 
--- One step of a sweep: removes the expired among some peers. Returns the next cursor, '0' at the end, and the earliest
--- second at which one of those seen so far may expire.
+-- One step of a sweep: removes expired peers among some. Returns the next cursor, '0' at the end, and the earliest time
+-- in seconds at which one of the visited peers may expire.
 local function sweep_step(cursor, earliest)
   cursor = visit(cursor, function(name)
     if lives() then earliest = min(earliest, p_seen + ttl + 1) else remove(name, true) end
@@ -323,8 +324,7 @@ local function sweep_step(cursor, earliest)
   return cursor, earliest
 end
 
--- Opens the swarm of a key by its header. `known` is the database's count of completions, which the swarm's never falls
--- below.
+-- Opens the swarm of a key by its header. `known` is the database's count of completions, the minimum for the swarm's.
 local function open(key_of_swarm, header_found, known)
   key, tag, hash, header = key_of_swarm, sub(key_of_swarm, 1, 5), sub(key_of_swarm, 8), header_found
   changed, counted = false, false
@@ -340,15 +340,15 @@ local function open(key_of_swarm, header_found, known)
   if completed < known then completed = known end
 end
 
--- Sweeps the open swarm at once if it is small, so its counts are always exact. Large ones are left to the sweep that
--- runs in the background.
+-- Sweeps the open swarm immediately if it is small, so its counts are always exact. Large ones are swept in the
+-- background.
 local function sweep_small()
   if is_large or total == 0 or now < next_sweep and next_sweep <= now + ttl + FURTHEST then return end
   local _, earliest = sweep_step('0', now + ttl + 1)
   set_next(earliest)
 end
 
--- Writes the columns as strings of their own, no longer than they have to be.
+-- Writes the columns as separate strings of minimum length.
 local function write_columns()
   if not is_large then NAMES.text = concat((peers_between(0, total))) end
   for _, column in ipairs({ NAMES, FOUR, has_ipv6 and SIX or nil }) do
@@ -357,15 +357,16 @@ local function write_columns()
   is_large = true
 end
 
--- Whether the columns of a large swarm take twice what they need, which is looked at whenever its size falls below a
--- power of two: strings never shrink by themselves.
+-- Whether the columns of a large swarm take twice the necessary memory, because strings do not shrink by themselves. It
+-- is checked whenever the size falls below a power of two.
 local function wastes()
   local _, exponent = math.frexp(total)
   local _, exponent_before = math.frexp(opened_with)
   return exponent < exponent_before and call('STRLEN', column_key(FOUR)) >= 2 * FOUR.width * total
 end
 
--- Writes the swarm back. One without peers is deleted, unless it counts completions the database may not know.
+-- Writes the swarm back. A swarm without peers is deleted, unless it counts completions that may not be in the
+-- database.
 local function close(known)
   if counted and keep_counters > 0 then call('SADD', tag .. 'dirty', hash) end
   if total == 0 then
@@ -381,7 +382,7 @@ local function close(known)
     call('ZREM', tag .. 'x', hash)
   elseif changed then
     if next_sweep == 0 then set_next(now + ttl + 1) end
-    -- Until 2027-06: what the layout before this one has left, see ADR 15.
+    -- Until 2027-06: leftovers of the previous layout, see ADR 15.
     if not header then call('UNLINK', tag .. 'h:' .. hash, tag .. 'p:' .. hash) end
     local form = (is_large and 1 or 0) + (has_ipv6 and 2 or 0)
     local value = pack(HEADER, size[1], size[2], size[3], size[4], size[5], size[6], completed, next_sweep, form)

@@ -66,8 +66,8 @@ export class SocketAnnounces {
   }
 
   /**
-   * Whether an announce with nothing new comes too soon after the last one, whose age is in milliseconds. The swarm would
-   * refuse it.
+   * Whether an announce with nothing new comes too soon after the last one, whose age is in milliseconds. The swarm
+   * would refuse it.
    */
   isTooSoon({ event, left }: AnnounceRequest, last: PeerAnnounce, since: number): boolean {
     if (event === 'stopped' || event === 'completed') return false
@@ -101,13 +101,21 @@ export class SocketAnnounces {
     return this.parts.scrapes.scrape({ ok: true, request: { infoHashes, passkey } }, passkey, address)
   }
 
-  /** Whether the user of a passkey may announce. @throws an error that `isUnavailable` recognises if Postgres is unavailable */
+  /**
+   * Whether the user of a passkey may announce.
+   *
+   * @throws an error that `isUnavailable` recognises if Postgres is unavailable
+   */
   async isUserAllowed(passkey: Passkey | undefined): Promise<boolean> {
     if (this.parts.mode === 'open') return true
     return passkey !== undefined && userFailure(await this.parts.directory.user(passkey)) === undefined
   }
 
-  /** Why a torrent may not be announced, if so. @throws an error that `isUnavailable` recognises if Postgres is unavailable */
+  /**
+   * Why a torrent may not be announced, if so.
+   *
+   * @throws an error that `isUnavailable` recognises if Postgres is unavailable
+   */
   async refuseTorrent(infoHash: InfoHash): Promise<Refusal | undefined> {
     const torrent = await this.parts.directory.torrent(infoHash)
     const failure = torrentFailure(torrent)

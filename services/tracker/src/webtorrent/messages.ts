@@ -10,9 +10,9 @@ import {
   type TrackerAction,
 } from '@vault-and-tracker/bencode-tracker'
 
-// The WebTorrent tracker protocol as the npm package bittorrent-tracker implements it: JSON in text frames. Info hashes,
-// peer ids and offer ids are strings of twenty characters from U+0000 to U+00FF, one per byte. Written messages are
-// strings with one character per byte of their UTF-8.
+// The WebTorrent tracker protocol as the npm package bittorrent-tracker implements it: JSON in text frames. Info
+// hashes, peer ids and offer ids are strings of twenty characters from U+0000 to U+00FF, one per byte. Written messages
+// are strings with one character per byte of their UTF-8.
 
 /** An offer or an answer: the id of the offer, and the text of the session description (RFC 8829). */
 export type Offer = {
@@ -83,9 +83,9 @@ const TEXT = /[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u000
 const NOT_ASCII = /[\u0080-\u00ff]/
 
 /**
- * Extracts the session descriptions of a message, and replaces each with its index. They are most of the data of clients,
- * and are relayed unchanged. Extraction does not affect whether the rest is JSON: within a string, the quotation marks of
- * `"sdp"` are escaped, and no name may follow a string.
+ * Extracts the session descriptions of a message, and replaces each with its index. They are most of the data of
+ * clients, and are relayed unchanged. Extraction does not affect whether the rest is JSON: within a string, the
+ * quotation marks of `"sdp"` are escaped, and no name may follow a string.
  */
 export function cutDescriptions(message: string, descriptions: string[]): string {
   let json = ''
@@ -173,7 +173,10 @@ function readAnnounce(fields: Fields, sender: Sender, descriptions: Descriptions
   }
 }
 
-/** Reads a number of bytes or peers, or returns the fallback. JSON.parse returns Infinity for numbers that are too large. */
+/**
+ * Reads a number of bytes or peers, or returns the fallback. JSON.parse returns Infinity for numbers that are too
+ * large.
+ */
 function readCount(value: unknown, fallback: number): number | undefined {
   if (value === undefined || value === null) return fallback
   if (typeof value !== 'number' || value < 0) return undefined

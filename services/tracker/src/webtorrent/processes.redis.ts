@@ -59,7 +59,10 @@ export function createRelays(redis: Redis, counts: SocketCounts): Relays {
   }
 }
 
-/** The processes of the tracker that have sockets. Methods throw an error that `isUnavailable` recognises if Redis is unavailable. */
+/**
+ * The processes of the tracker that have sockets. Methods throw an error that `isUnavailable` recognises if Redis is
+ * unavailable.
+ */
 export type Processes = {
   /** Renews this process, which counts as stopped 15 seconds after the last call. */
   beat(): Promise<void>
@@ -69,8 +72,8 @@ export type Processes = {
 }
 
 /**
- * Each running process has a key that expires, so only the clock of Redis counts. A full Redis also renews it; otherwise
- * all processes would seem to have stopped.
+ * Each running process has a key that expires, so only the clock of Redis counts. A full Redis also renews it;
+ * otherwise all processes would seem to have stopped.
  */
 export function createProcesses(redis: Redis | Cluster, process: Buffer): Processes {
   const functions = createRedisFunctions(redis, 'background')

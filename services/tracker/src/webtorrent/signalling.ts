@@ -165,8 +165,8 @@ export class Signalling<Peer extends SignalPeer> {
   }
 
   /**
-   * Returns the sender of the offer that a peer answers, if the peer received it within the last two minutes and has not
-   * answered it yet.
+   * Returns the sender of the offer that a peer answers, if the peer received it within the last two minutes and has
+   * not answered it yet.
    */
   answered(by: Peer, toPeerId: string, offerId: string): Origin | undefined {
     const waiting = this.serials.get(by.serial)?.waiting

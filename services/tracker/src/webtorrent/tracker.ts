@@ -23,7 +23,9 @@ const GOING_AWAY = 1001
 const MAX_MALFORMED = 20
 /** How long `drain` waits for announces under way. */
 const DRAIN_WITHIN_MS = 5_000
-/** A sweep checks a twelfth of the groups, and at least this many connections. A full sweep would block the event loop. */
+/**
+ * A sweep checks a twelfth of the groups, and at least this many connections. A full sweep would block the event loop.
+ */
 const SWEPT_GROUPS = 25
 const MIN_SWEPT = 1_000
 
@@ -108,7 +110,9 @@ export class SocketTracker {
     this.relay.receive(text)
   }
 
-  /** After a change, closes the connections of a user and removes the peers of a torrent that may no longer announce. */
+  /**
+   * After a change, closes the connections of a user and removes the peers of a torrent that may no longer announce.
+   */
   forget(change: Invalidation): void {
     const passkey = change.kind === 'user' ? parsePasskey(change.passkey) : undefined
     if (passkey !== undefined)
