@@ -15,7 +15,7 @@ export function parseInfoHash(hex: string): InfoHash | undefined {
   return lower === '' ? undefined : brandInfoHash(lower)
 }
 
-/** Takes an info hash from its bytes; `undefined` unless there are exactly 20. */
+/** Converts the bytes of an info hash; `undefined` unless there are exactly 20. */
 export function infoHashFromBytes(bytes: Uint8Array): InfoHash | undefined {
   if (bytes.byteLength !== 20) return undefined
   return brandInfoHash(Buffer.from(bytes.buffer, bytes.byteOffset, 20).toString('hex'))
@@ -47,7 +47,7 @@ export function brandPasskey(hex: string): Passkey {
   return hex as Passkey
 }
 
-// Hex digits. NaN, which `charCodeAt` returns past the end of a string, is none.
+// Hex digits. `charCodeAt` returns NaN past the end of a string, which is not a digit.
 
 /** Value of a hex digit by character code, -1 for every other code below 256. */
 const DIGIT_VALUES = new Int8Array(256).fill(-1)
@@ -74,14 +74,14 @@ export function lowerHexDigit(charCode: number): number {
 const LOWER_HEX_40 = /^[0-9a-f]{40}$/
 const HEX_40 = /^[0-9a-fA-F]{40}$/
 
-/** Gives exactly 40 hex digits of either case in lower case, and `''` for anything else. */
+/** Returns 40 hex digits of either case in lower case, and `''` for anything else. */
 function lowerHex40(text: string): string {
-  // Nearly always in lower case already, and the conversion would cost more than the check.
+  // They are nearly always in lower case, and the conversion would cost more than the check.
   if (LOWER_HEX_40.test(text)) return text
   return HEX_40.test(text) ? text.toLowerCase() : ''
 }
 
-/** As {@link lowerHex40}, for `text[start, end)` whose ASCII bytes are at the same place in `bytes`. */
+/** The same as {@link lowerHex40} for `text[start, end)`, whose ASCII bytes are at the same offsets in `bytes`. */
 export function lowerHex40At(text: string, bytes: Uint8Array, start: number, end: number): string {
   if (end - start !== 40) return ''
   for (let i = start; i < end; i++) {

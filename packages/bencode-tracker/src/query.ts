@@ -9,19 +9,19 @@ const shared = new Uint8Array(MAX_QUERY_LENGTH)
 const encoder = new TextEncoder()
 
 /**
- * The bytes of a query of at most 10,240 characters, or `undefined` when a character is beyond ASCII, which must be
- * escaped in a URL. The buffer is reused: it holds this query until the next call, and older bytes behind its end.
+ * The bytes of a query of at most 10,240 characters, or `undefined` if it contains other characters than ASCII, which
+ * must be escaped in a URL. The buffer is reused by the next call, and contains older bytes after the end of the query.
  * Loops over bytes take half the time of loops over `charCodeAt`, which looks up the string's representation each time.
  */
 export function asciiBytes(query: string): Uint8Array | undefined {
-  // In UTF-8 exactly the ASCII characters take one byte, so the codec checks on the way.
+  // Only ASCII characters take one byte in UTF-8, so the length reveals others.
   return encoder.encodeInto(query, shared).written === query.length ? shared : undefined
 }
 
 /**
- * Walks over the parameters of a raw query in place: nothing is decoded and nothing is cut out. After a `next()` that
- * gave true, the name is `query[nameStart, nameEnd)` and the value `query[valueStart, valueEnd)`; a name without `=`
- * has an empty value.
+ * Iterates over the parameters of a raw query in place, without decoding or copying. After `next()` has returned true,
+ * the name is `query[nameStart, nameEnd)` and the value `query[valueStart, valueEnd)`. A name without `=` has an empty
+ * value.
  */
 export class QueryCursor {
   nameStart = 0
@@ -35,14 +35,14 @@ export class QueryCursor {
     this.query = query
   }
 
-  /** Steps to the next parameter; false when there is none left. */
+  /** Moves to the next parameter. Returns false at the end. */
   next(): boolean {
     const { query } = this
     const start = this.valueEnd + 1
     if (start >= query.length) return false
     const ampersand = query.indexOf('&', start)
     const end = ampersand === -1 ? query.length : ampersand
-    // Looked for only once passed, so that a query of ampersands alone is not searched to its end for each of them.
+    // Only searched once passed, so that a query of ampersands is not searched to its end for each of them.
     if (this.equals < start) {
       const equals = query.indexOf('=', start)
       this.equals = equals === -1 ? query.length : equals
@@ -55,19 +55,18 @@ export class QueryCursor {
   }
 
   /**
-   * Ends the current value at a `?`, if it has one. Some clients append their parameters to our announce URL with a
-   * second `?` (`?passkey=x?info_hash=…`); what follows it is then the next parameter.
+   * Ends the current value at a `?`, if there is one. Some clients append their parameters to the announce URL with a
+   * second `?` (`?passkey=x?info_hash=…`), after which the next parameter begins.
    */
   endValueAtQuestionMark(): void {
     const mark = this.query.indexOf('?', this.valueStart)
     if (mark !== -1 && mark < this.valueEnd) {
       this.valueEnd = mark
-      // The `=` found so far may stand behind the mark or not: look again.
+      // The last found `=` may be before or after the `?`, so search again.
       this.equals = -1
     }
   }
 
-  /** True when the current name is `name`. */
   isNamed(name: string): boolean {
     return this.nameEnd - this.nameStart === name.length && this.query.startsWith(name, this.nameStart)
   }
@@ -77,7 +76,7 @@ const PERCENT = 0x25
 const FIRST_PRINTABLE = 0x21
 const LAST_PRINTABLE = 0x7e
 
-/** The two hex digits of each printable byte that may stand bare in a query; 0 for every other byte. */
+/** The two hex digits of each byte that a query may contain unescaped; 0 for all other bytes. */
 const HIGH_DIGITS = new Uint8Array(256)
 const LOW_DIGITS = new Uint8Array(256)
 for (let byte = FIRST_PRINTABLE; byte <= LAST_PRINTABLE; byte++) {
@@ -85,12 +84,12 @@ for (let byte = FIRST_PRINTABLE; byte <= LAST_PRINTABLE; byte++) {
   LOW_DIGITS[byte] = byte.toString(16).charCodeAt(1)
 }
 
-// Reused by every call: nothing in here is asynchronous, and the result is copied out as a string.
+// Shared by all calls, which are synchronous and copy the result into a string.
 const hexDigits = Buffer.alloc(40)
 
 /**
- * Reads `query[start, end)` as 20 percent-encoded bytes and gives them as 40 lower-case hex digits, or `''` when
- * there are not exactly 20, an escape is broken, or a byte that must be escaped stands bare.
+ * Decodes `query[start, end)` as 20 percent-encoded bytes. Returns 40 lower-case hex digits, or `''` if there are not
+ * exactly 20 bytes, an escape is broken, or a byte that must be escaped is not.
  * No character encoding is involved: `%ff` is the byte 255, and `+` is the byte 43, not a space.
  */
 export function percentTo20BytesHex(query: Uint8Array, start: number, end: number): string {
@@ -120,8 +119,8 @@ export function percentTo20BytesHex(query: Uint8Array, start: number, end: numbe
 }
 
 /**
- * Reads `query[start, end)` as percent-encoded text of at most `maxBytes` bytes, one character (U+0000 to U+00FF)
- * for each byte; `undefined` when it is longer, an escape is broken, or a byte that must be escaped stands bare.
+ * Decodes `query[start, end)` as percent-encoded text of at most `maxBytes` bytes. Returns one character (U+0000 to
+ * U+00FF) per byte, or `undefined` if it is longer, an escape is broken, or a byte that must be escaped is not.
  */
 export function percentToText(query: string, start: number, end: number, maxBytes: number): string | undefined {
   let text = ''
@@ -155,14 +154,16 @@ const MAX_DIGITS = 16
 /** 2^64 - 1 has 20. */
 const MAX_DIGITS_64_BIT = 20
 
-/** Reads `bytes[start, end)` as 1 to 16 decimal digits up to 2^53 - 1; -1 for anything else, a sign included. */
+/**
+ * Parses `bytes[start, end)` as 1 to 16 decimal digits up to 2^53 - 1. Returns -1 for anything else, including signs.
+ */
 export function parseUnsigned(bytes: Uint8Array, start: number, end: number): number {
   if (end - start > MAX_DIGITS) return -1
   const value = parseDigits(bytes, start, end)
   return value > Number.MAX_SAFE_INTEGER ? -1 : value
 }
 
-/** As {@link parseUnsigned}, but up to 20 digits and with 2^53 - 1 for everything above it. */
+/** The same as {@link parseUnsigned}, but with up to 20 digits, and larger numbers are capped at 2^53 - 1. */
 export function parseUnsignedSaturating(bytes: Uint8Array, start: number, end: number): number {
   if (end - start > MAX_DIGITS_64_BIT) return -1
   return Math.min(parseDigits(bytes, start, end), Number.MAX_SAFE_INTEGER)

@@ -1,4 +1,4 @@
-// What tests and benches read and write .torrent files and replies with. The product's own way in is the package itself.
+// Helpers of tests and benches for .torrent files and replies. Services import the package itself.
 import { decodeRoot, readTorrent } from './torrent/parse.ts'
 import type { Torrent, TorrentLimits } from './torrent/torrent.ts'
 
@@ -6,7 +6,7 @@ export * from './bencode/decode.ts'
 export * from './bencode/encode.ts'
 export { BencodeError, type BencodeErrorCode } from './bencode/error.ts'
 
-/** Reads a .torrent file as it is, as `prepareUpload` does before it makes the site's copy. @throws {TorrentError} */
+/** Parses a .torrent file, as `prepareUpload` does before it creates the site's copy. @throws {TorrentError} */
 export function parseTorrent(bytes: Uint8Array, limits: TorrentLimits = {}): Torrent {
   return readTorrent(bytes, decodeRoot(bytes, limits), limits)
 }

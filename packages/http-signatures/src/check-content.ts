@@ -6,12 +6,12 @@ const MEMBER = /^(sha-256|sha-512)=:([A-Za-z0-9+/]+={0,2}):$/
 const HASH = { 'sha-256': 'sha256', 'sha-512': 'sha512' }
 
 /**
- * Checks that a covered Content-Digest is the digest of the received body (RFC 9530), the last check before the nonce
- * is spent. Where the signature does not cover it, any Content-Digest is ignored: nobody vouches for it.
+ * Checks that a covered Content-Digest is the digest of the received body (RFC 9530). It is the last check before the
+ * nonce is spent. A Content-Digest that the signature does not cover is ignored.
  *
- * @param body - The bytes of the body as received, before any decoding; empty when there was none.
+ * @param body - The bytes of the body as received, before any decoding; empty if there was none.
  * @param options - `required` refuses a request whose signature does not cover its body; default false.
- * @throws {SignatureError} `invalid_signature` when a digest differs, is malformed, is given twice, or is in another
+ * @throws {SignatureError} `invalid_signature` if a digest differs, is malformed, appears twice, or uses another
  * algorithm than sha-256 and sha-512.
  */
 export function checkContent(
@@ -33,7 +33,7 @@ function matchDigests(contentDigest: string, body: Uint8Array): void {
       throw new SignatureError('invalid_signature', 'content-digest is not one sha-256 or sha-512 value each')
     }
     seen.add(algorithm)
-    // Comparing texts refuses other spellings of the same bytes as well.
+    // Comparing the texts also refuses other spellings of the same bytes.
     if (createHash(HASH[algorithm]).update(body).digest('base64') !== digest) {
       throw new SignatureError('invalid_signature', 'content-digest does not match the body')
     }

@@ -1,7 +1,9 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { publicKeyToHex } from './public-key-format.ts'
 
-/** An imported public key. Importing costs a tenth of a verification: keep it where you can, nothing here caches it. */
+/**
+ * An imported public key. Importing costs a tenth of a verification, so reuse the key; this package does not cache it.
+ */
 export class VerifyKey {
   /** 64 lower-case hex digits. */
   readonly publicKeyHex: string
@@ -17,7 +19,7 @@ export class VerifyKey {
     return verify(null, message, this.#key, signature)
   }
 
-  /** The same on a thread of libuv's pool: the event loop serves others meanwhile. */
+  /** The same on a thread of libuv's pool, so that the event loop is not blocked. */
   verifyOffThread(message: Uint8Array, signature: Uint8Array): Promise<boolean> {
     return new Promise((resolve, reject) => {
       verify(null, message, this.#key, signature, (error, verified) => {
@@ -31,10 +33,10 @@ export class VerifyKey {
 /**
  * Imports 32 bytes of public key for `verifySignature`.
  *
- * The bytes must be ones that `parsePublicKey` admitted, now or when they were stored: that check costs some ten
- * verifications and is not repeated here, and node:crypto by itself accepts keys anyone can forge signatures for.
+ * `parsePublicKey` must have accepted the bytes, now or when they were stored. Its check is expensive and is not repeated
+ * here, and node:crypto alone accepts keys for which anyone can forge signatures.
  *
- * @throws {SignatureError} `invalid_public_key` when there are not 32 bytes.
+ * @throws {SignatureError} `invalid_public_key` unless there are 32 bytes.
  */
 export function createVerifyKey(publicKey: Uint8Array): VerifyKey {
   const publicKeyHex = publicKeyToHex(publicKey)

@@ -1,4 +1,4 @@
-// Text forms of bytes without node:buffer, for the code both entry points share. None of it is on the hot path.
+// Text encodings of bytes without node:buffer, for code that both entry points share. None of it is on the hot path.
 
 const CANONICAL_32_BYTES = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/
 
@@ -6,7 +6,7 @@ export function toHex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** `hex` must be checked by the caller; this only converts. */
+/** The caller must have validated `hex`. */
 export function fromHex(hex: string): Uint8Array {
   return Uint8Array.from({ length: hex.length / 2 }, (_, i) => Number.parseInt(hex.slice(2 * i, 2 * i + 2), 16))
 }

@@ -1,4 +1,4 @@
-/** Every code a {@link SignatureError} can carry. The README explains each in its table; a test keeps the two equal. */
+/** All codes of {@link SignatureError}. A test compares them with the table in the README. */
 export const SIGNATURE_ERROR_CODES = [
   'missing_signature',
   'invalid_signature',
@@ -8,14 +8,13 @@ export const SIGNATURE_ERROR_CODES = [
   'invalid_input',
 ] as const
 
-/** The closed union of error codes: `switch` on it and the compiler tells when a case is missing. */
 export type SignatureErrorCode = (typeof SIGNATURE_ERROR_CODES)[number]
 
 /**
  * The only error this package throws.
  *
- * `code` is API. `message` names the rule that was broken, for an operator's log: it never repeats what was received,
- * and it is not meant for the sender, to whom one code for every bad signature tells the least.
+ * `code` is part of the API. `message` names the broken rule for the operator's log and never repeats the input. Do not
+ * return it to the sender, who should not learn why a signature is invalid.
  */
 export class SignatureError extends Error {
   readonly code: SignatureErrorCode

@@ -1,16 +1,16 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto'
 import { readPrivateKey, type SigningKey, signingKey } from './private-key.ts'
 
-// An Ed25519 PrivateKeyInfo up to the 32 bytes of the seed (RFC 8410 section 7). A JWK would hand over x as well, and
-// what node:crypto makes of an x that does not belong to d differs between versions.
+// An Ed25519 PrivateKeyInfo up to the 32 bytes of the seed (RFC 8410 section 7). A JWK would also contain x, and
+// versions of node:crypto differ in how they treat an x that does not belong to d.
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
 
 /**
  * Imports a private key for `signRequest`: a JWK JSON string with kty OKP, crv Ed25519, d and x, or the 32
- * bytes of a seed (RFC 8032 section 5.1.5). A key in hex is not taken for one: it could be the public half.
+ * bytes of a seed (RFC 8032 section 5.1.5). A key in hex is refused, because it could be the public half.
  *
- * @throws {SignatureError} `invalid_private_key`, also when d and x do not belong together. The message never repeats
- * the input.
+ * @throws {SignatureError} `invalid_private_key`, also if d and x do not belong together. The message never repeats the
+ * input.
  */
 export function importPrivateKey(key: string | Uint8Array): SigningKey {
   const { seed, stated } = readPrivateKey(key)

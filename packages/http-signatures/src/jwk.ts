@@ -8,8 +8,8 @@ export type OkpJwk = { readonly x: Uint8Array; readonly d: Uint8Array | 'absent'
 /**
  * Reads a JWK JSON string: kty OKP, crv Ed25519, x and d in canonical base64url. Other members are ignored.
  *
- * Undefined for anything else. The reason is withheld because the text may hold a private key, and JSON.parse quotes
- * what it fails on.
+ * Returns undefined for anything else, without a reason, because the text may contain a private key, which the errors
+ * of JSON.parse would quote.
  */
 export function readOkpJwk(text: string): OkpJwk | undefined {
   const jwk = parseObject(text)

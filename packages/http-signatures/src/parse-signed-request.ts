@@ -6,19 +6,18 @@ import { type ParsedRequest, type ReceivedMessage, SignedRequest } from './signe
 import { parseSignature, parseSignatureAgent, parseSignatureInput } from './structured-fields.ts'
 
 /**
- * An origin-form target in printable ASCII: `/path?query`, no fragment. `//host` and `/\host` look like paths here and
- * like hosts to URL parsers; a message meant for another host must not be read as one for us.
+ * An origin-form target in printable ASCII: `/path?query`, no fragment. `//host` and `/\host` are excluded, because URL
+ * parsers read them as hosts, and a message for another host must not be accepted.
  */
 const TARGET = /^\/(?![/\\])[\x21\x22\x24-\x7e]*$/
 
 /**
- * Reads a signed request strictly (RFC 9421 sections 3.2 and 4): the first of four steps, before any key is looked up.
+ * Strictly parses a signed request (RFC 9421 sections 3.2 and 4): the first of four steps, before any key is looked up.
  *
- * Nothing is proven by it. The result's `claims.project` says whose keys to look up; pass those that are valid now to
- * `verifySignature`.
+ * It proves nothing. Look up the keys of `claims.project`, and pass the active ones to `verifySignature`.
  *
- * @throws {SignatureError} `missing_signature` when Signature, Signature-Input or Signature-Agent is absent or empty;
- * `invalid_signature` for everything else that is not exactly the profile.
+ * @throws {SignatureError} `missing_signature` if Signature, Signature-Input or Signature-Agent is missing or empty;
+ * `invalid_signature` for all other deviations from the profile.
  */
 export function parseSignedRequest(message: ReceivedMessage): ParsedRequest {
   const { method, scheme, target, rawHeaders } = message

@@ -18,24 +18,24 @@ export type DigestAlgorithm = 'sha-256' | 'sha-512'
 
 /** A request to sign. */
 export type RequestToSign = {
-  /** The method, as it will be given to fetch. */
+  /** The method, as passed to fetch. */
   readonly method: string
-  /** The absolute http or https URL, as it will be given to fetch. */
+  /** The absolute http or https URL, as passed to fetch. */
   readonly url: string | URL
   /** The project's name. */
   readonly project: string
   readonly key: SigningKey
   /** Now, in whole seconds since 1970. */
   readonly created: number
-  /** 32 hex digits from a good random source, never used before. */
+  /** 32 hex digits from a secure random source, used only once. */
   readonly nonce: string
-  /** The exact body that will be sent. When given, the signature covers its digest. */
+  /** The exact body. If given, the signature covers its digest. */
   readonly body?: string | Uint8Array
   /** Default sha-256. */
   readonly digest?: DigestAlgorithm
 }
 
-/** The headers to send, for `fetch(url, { headers })`. Content-Digest is there when a body was given. */
+/** The headers for `fetch(url, { headers })`, with Content-Digest if there is a body. */
 export type SignatureHeaders = {
   Signature: string
   'Signature-Input': string
@@ -43,7 +43,7 @@ export type SignatureHeaders = {
   'Content-Digest'?: string
 }
 
-/** The methods that fetch sends in upper case however they are written (Fetch standard, "normalize a method"). */
+/** The methods that fetch converts to upper case (Fetch standard, "normalize a method"). */
 const UPPERCASED = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'POST', 'PUT'])
 const MAX_CREATED = 999_999_999_999_999 - LIFETIME_SECONDS
 
@@ -51,7 +51,7 @@ export function bodyBytes(body: string | Uint8Array): Uint8Array {
   return typeof body === 'string' ? new TextEncoder().encode(body) : body
 }
 
-/** Signs with a digest that is already made: the part of signing both entry points share. */
+/** Signs with an existing digest. Both entry points share this part. */
 export function signPrepared(request: RequestToSign, contentDigest: string | undefined): SignatureHeaders {
   const { project, key, created, nonce } = request
   demand(PROJECT.test(project), 'the project is not a name')
@@ -72,7 +72,7 @@ export function signPrepared(request: RequestToSign, contentDigest: string | und
   }
 }
 
-/** The method, authority and URI as fetch puts them on the wire. */
+/** The method, authority and URI as fetch sends them. */
 function wireForm({ method, url }: RequestToSign): {
   readonly method: string
   readonly authority: string
@@ -87,7 +87,7 @@ function wireForm({ method, url }: RequestToSign): {
   demand(protocol === 'http:' || protocol === 'https:', 'the URL is neither http nor https')
   demand(username === '' && password === '', 'the URL holds credentials')
   demand(!pathname.startsWith('//'), 'the path starts with two slashes')
-  // Node 20 leaves out a question mark with nothing after it, Node 24 sends it: no signature would fit both.
+  // Node 20 omits a question mark without a query, and Node 24 sends it, so no signature would be valid for both.
   demand(!href.slice(0, href.length - hash.length).endsWith('?'), 'the URL ends with an empty query')
   return { method: sent, authority: host, targetUri: `${protocol}//${host}${pathname}${search}` }
 }

@@ -2,7 +2,9 @@ import { toBase64Url, toHex } from './encoding.ts'
 import { SignatureError } from './errors.ts'
 import { readOkpJwk } from './jwk.ts'
 
-/** A private key ready to sign. The key itself is out of reach: logging or serialising this shows the public half. */
+/**
+ * A private key for signing. The key itself is inaccessible: logging or serialising the object shows the public half.
+ */
 export type SigningKey = {
   /** 64 lower-case hex digits. */
   readonly publicKeyHex: string
@@ -10,7 +12,6 @@ export type SigningKey = {
   readonly sign: (message: Uint8Array) => Uint8Array
 }
 
-/** A new key pair, ready to be registered and stored. */
 export type GeneratedKeyPair = {
   /** 64 lower-case hex digits. */
   readonly publicKeyHex: string
@@ -21,11 +22,11 @@ export type GeneratedKeyPair = {
 /** The two halves of a key pair, 32 bytes each. `seed` is the private one. */
 export type KeyPairBytes = { readonly seed: Uint8Array; readonly publicKey: Uint8Array }
 
-/** A private key that was read: its seed, and the public half that a JWK states and a seed alone does not. */
+/** A parsed private key: its seed, and the public half if a JWK states it. */
 export type ReadPrivateKey = Readonly<{ seed: Uint8Array; stated: Uint8Array | undefined }>
 
 /**
- * Reads a private JWK, or takes the 32 bytes of a seed. The caller still has to hold the stated public half against it.
+ * Reads a private JWK, or the 32 bytes of a seed. The caller must compare the stated public half with the derived one.
  */
 export function readPrivateKey(key: string | Uint8Array): ReadPrivateKey {
   if (typeof key !== 'string') {
@@ -39,7 +40,11 @@ export function readPrivateKey(key: string | Uint8Array): ReadPrivateKey {
   return { seed: read.d, stated: read.x }
 }
 
-/** Makes a signing key, provided that the public key a JWK states is the one its private half yields. */
+/**
+ * Creates a signing key.
+ *
+ * @throws {SignatureError} `invalid_private_key` if the stated public key is not the derived one.
+ */
 export function signingKey(stated: Uint8Array | undefined, derived: Uint8Array, sign: SigningKey['sign']): SigningKey {
   const publicKeyHex = toHex(derived)
   if (stated !== undefined && toHex(stated) !== publicKeyHex)

@@ -4,7 +4,7 @@ import { SignatureError } from './errors.ts'
 /**
  * Writes a public key as 64 lower-case hex digits.
  *
- * @throws {SignatureError} `invalid_public_key` when there are not 32 bytes.
+ * @throws {SignatureError} `invalid_public_key` unless there are 32 bytes.
  */
 export function publicKeyToHex(publicKey: Uint8Array): string {
   require32Bytes(publicKey)
@@ -14,7 +14,7 @@ export function publicKeyToHex(publicKey: Uint8Array): string {
 /**
  * Writes a public key as a JWK JSON string with members kty, crv and x (RFC 8037 section 2).
  *
- * @throws {SignatureError} `invalid_public_key` when there are not 32 bytes.
+ * @throws {SignatureError} `invalid_public_key` unless there are 32 bytes.
  */
 export function publicKeyToJwk(publicKey: Uint8Array): string {
   require32Bytes(publicKey)

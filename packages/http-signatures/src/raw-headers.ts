@@ -7,14 +7,14 @@ const SIGNATURE_FIELDS = ['signature', 'signature-input', 'signature-agent'] as 
 type Field = (typeof SIGNATURE_FIELDS)[number] | 'host' | 'content-digest'
 const FIELDS: ReadonlySet<string> = new Set<Field>([...SIGNATURE_FIELDS, 'host', 'content-digest'])
 
-/** Reads one field's only value. */
+/** Reads the only value of a field. */
 export type FieldReader = (field: Field) => string
 
 /**
- * Finds the fields this profile reads in Node's flat `rawHeaders`.
+ * Finds the fields of the profile in Node's flat `rawHeaders`.
  *
- * Fails with `missing_signature` when one of the three signature fields is absent or empty. The reader it returns fails
- * with `invalid_signature` unless the field it is asked for occurs exactly once, in printable ASCII, in at most 1 KiB.
+ * @throws {SignatureError} `missing_signature` if one of the three signature fields is missing or empty. The returned
+ * reader throws `invalid_signature` unless a field occurs exactly once, in printable ASCII, with at most 1 KiB.
  */
 export function readFields(rawHeaders: readonly string[]): FieldReader {
   const found = new Map<string, string[]>()

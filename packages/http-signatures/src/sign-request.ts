@@ -6,10 +6,10 @@ const HASH = { 'sha-256': 'sha256', 'sha-512': 'sha512' }
 /**
  * Signs a request (RFC 9421 section 3.1) and returns the headers to send with it.
  *
- * The URL is signed as fetch sends it: normalised, without fragment. Clients that send the URL as typed have to be
- * given `new URL(url).href` as well.
+ * The URL is signed as fetch sends it: normalised, without fragment. Pass `new URL(url).href` to clients that send URLs
+ * unchanged.
  *
- * @throws {SignatureError} `invalid_input` when a part of the request cannot be signed under this profile.
+ * @throws {SignatureError} `invalid_input` if a part of the request cannot be signed under this profile.
  */
 export function signRequest(request: RequestToSign): SignatureHeaders {
   const { body, digest = 'sha-256' } = request

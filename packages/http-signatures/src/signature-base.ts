@@ -12,7 +12,7 @@ export type ProfileValues = {
 /**
  * Builds a signature base (RFC 9421 section 2.5): one line per component, `@signature-params` last, no final newline.
  *
- * Callers see to it that no value holds a line break; one that did could imitate another component.
+ * Callers must ensure that no value contains a line break, which could forge another component.
  */
 export function signatureBase(components: readonly Component[], signatureParams: string): string {
   let base = ''
@@ -20,7 +20,7 @@ export function signatureBase(components: readonly Component[], signatureParams:
   return `${base}"@signature-params": ${signatureParams}`
 }
 
-/** The components of the profile in their one allowed order. */
+/** The components of the profile in the only allowed order. */
 export function profileComponents(values: ProfileValues): readonly Component[] {
   const components: Component[] = [
     ['@method', values.method],

@@ -1,32 +1,32 @@
-/** The parts of a received request that a signature covers, exactly as they came off the wire. */
+/** The parts of a received request that a signature covers, exactly as received. */
 export type ReceivedMessage = {
-  /** The request method as received, for example `GET`; never changed in case (RFC 9421 section 2.2.1). */
+  /** The request method as received, for example `GET`, with unchanged case (RFC 9421 section 2.2.1). */
   readonly method: string
-  /** What the client used to reach us; behind a trusted proxy that is the proxy's scheme, not the socket's. */
+  /** The scheme that the client used. Behind a trusted proxy, it is the proxy's scheme, not the socket's. */
   readonly scheme: 'http' | 'https'
-  /** The request target as received, Express's `originalUrl`: it has to start with one slash. */
+  /** The request target as received (`originalUrl` in Express). It must start with one slash. */
   readonly target: string
   /** Node's `req.rawHeaders`: name, value, name, value. The joined `req.headers` hides duplicates. */
   readonly rawHeaders: readonly string[]
 }
 
-/** What a signed request says about itself. Before `verifySignature` has passed, these are only claims. */
+/** The content of a signed request, unproven until `verifySignature` has passed. */
 export type SignatureClaims = {
   /** The project's name: `keyid` and Signature-Agent without `.agents.vault.local`. */
   readonly project: string
-  /** The public key the sender says it used, 64 lower-case hex digits. It selects a key, it never supplies one. */
+  /** The sender's public key, 64 lower-case hex digits. It selects a registered key and never supplies one. */
   readonly publicKeyHex: string
   /** Unix time in seconds. */
   readonly created: number
   /** Unix time in seconds, always `created + 300`. */
   readonly expires: number
-  /** 32 hex digits, lower-cased: two spellings of one nonce are one nonce. */
+  /** 32 hex digits in lower case, so that a nonce has only one spelling. */
   readonly nonce: string
   /** Whether `"content-digest"` is among the covered components, so that the signature binds the body. */
   readonly coversContent: boolean
 }
 
-/** What the parser keeps for the later checks; never shown to callers. */
+/** The parts that later checks need. They are hidden from callers. */
 export type Evidence = {
   readonly method: string
   readonly scheme: 'http' | 'https'
@@ -40,14 +40,14 @@ export type Evidence = {
   readonly signature: Uint8Array
 }
 
-/** How far a request has come. The order of the union is the order of the checks. */
+/** The last check that a request has passed, in order. */
 export type Stage = 'parsed' | 'verified' | 'timely' | 'accepted'
 
 /**
  * A signed request that has passed every check up to its stage.
  *
- * The stages are what makes the order of checks a matter of types: each check takes the stage before its own, and the
- * private field makes an object literal of the same shape, or a spread copy, unassignable.
+ * The stages enforce the order of the checks in the type system: each check requires the previous stage. The private
+ * field makes object literals and spread copies of the same shape unassignable.
  */
 export class SignedRequest<S extends Stage> {
   readonly stage: S
@@ -69,11 +69,11 @@ export class SignedRequest<S extends Stage> {
   }
 }
 
-/** Well-formed; nothing is proven yet. */
+/** Well-formed, but not proven. */
 export type ParsedRequest = SignedRequest<'parsed'>
-/** Signed by one of the given keys; possibly long ago. */
+/** Signed by one of the given keys, but possibly long ago. */
 export type VerifiedRequest = SignedRequest<'verified'>
-/** Signed within the window; the body is not checked yet. */
+/** Signed within the window, but the body is not checked. */
 export type TimelyRequest = SignedRequest<'timely'>
-/** Everything checked that can be checked without a store. The nonce is still to be spent. */
+/** Passed all checks that need no store. The caller must still spend the nonce. */
 export type AcceptedRequest = SignedRequest<'accepted'>

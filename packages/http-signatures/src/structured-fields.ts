@@ -10,8 +10,8 @@ import {
   PROJECT,
 } from './profile.ts'
 
-// These are not general structured-field parsers (RFC 9651). Each takes the one spelling of the one member this profile
-// allows, so that what is parsed and what is signed cannot differ: there is no second way to write the same thing.
+// These are not general structured-field parsers (RFC 9651). Each accepts only one spelling of the only member that
+// this profile allows, so that the parsed value and the signed value cannot differ.
 
 const INTEGER = /^(?:0|[1-9][0-9]{0,14})$/
 const SIGNATURE = /^sig1=:([A-Za-z0-9+/]{86}==):$/
@@ -22,7 +22,7 @@ function invalid(message: string): SignatureError {
   return new SignatureError('invalid_signature', message)
 }
 
-/** The Signature-Input member, read. `signatureParams` is its text without the label. */
+/** The parsed Signature-Input member. `signatureParams` is its text without the label. */
 export type SignatureInput = {
   readonly signatureParams: string
   readonly coversContent: boolean
@@ -36,7 +36,7 @@ export type SignatureInput = {
 export function parseSignatureInput(value: string): SignatureInput {
   if (!value.startsWith(`${LABEL}=`)) throw invalid('the Signature-Input label is not sig1')
   const signatureParams = value.slice(LABEL.length + 1)
-  // No value this profile allows holds a semicolon, so splitting on it cannot cut one that would have been accepted.
+  // No valid value contains a semicolon, so splitting at semicolons is safe.
   const [covered, ...parameters] = signatureParams.split(';')
   if (covered !== COVERED && covered !== COVERED_WITH_CONTENT)
     throw invalid('the covered components are not the profile')
@@ -74,7 +74,7 @@ function integer(parameters: ReadonlyMap<string, string>, name: string): number 
 
 function text(parameters: ReadonlyMap<string, string>, name: string): string {
   const value = parameters.get(name)
-  // Escapes are not undone: no value that is accepted needs one, so a value with a backslash matches nothing.
+  // Escapes are not decoded, because no valid value contains one.
   if (value === undefined || value.length < 2 || !value.startsWith('"') || !value.endsWith('"')) {
     throw invalid(`${name} is not a string`)
   }
@@ -85,12 +85,12 @@ function text(parameters: ReadonlyMap<string, string>, name: string): string {
 export function parseSignature(value: string): string {
   const base64 = SIGNATURE.exec(value)?.[1]
   if (base64 === undefined) throw invalid('the signature is not one sig1 member of 64 bytes')
-  // 64 bytes leave four spare bits in the last character: only the spelling with all of them zero is canonical.
+  // 64 bytes leave four spare bits in the last character, which must be zero in the canonical spelling.
   if (!'AQgw'.includes(base64.charAt(85))) throw invalid('the signature is not canonical base64')
   return base64
 }
 
-/** Parses `sig1=<project>.agents.vault.local;pubkey="<hex>"`, and holds `keyid` against it. */
+/** Parses `sig1=<project>.agents.vault.local;pubkey="<hex>"`, and compares it with `keyid`. */
 export function parseSignatureAgent(
   value: string,
   keyid: string,

@@ -7,8 +7,8 @@ import { type ParsedRequest, SignedRequest, type VerifiedRequest } from './signe
 /**
  * Verifies the Ed25519 signature over the base rebuilt from the received message (RFC 9421 section 3.2).
  *
- * `keys` are the keys of `claims.project` that are valid now. `claims.publicKeyHex` picks among them; a key that is not
- * among them is refused, so a sender cannot bring its own.
+ * `keys` are the active keys of `claims.project`. `claims.publicKeyHex` selects one of them, so that a sender cannot
+ * supply a key.
  *
  * @throws {SignatureError} `invalid_signature`.
  */
@@ -19,8 +19,8 @@ export function verifySignature(request: ParsedRequest, keys: readonly VerifyKey
 }
 
 /**
- * `verifySignature` on a thread of libuv's pool. A server that has other requests to serve gets the tenth of a
- * millisecond back that a verification takes; a single caller waits a little longer.
+ * `verifySignature` on a thread of libuv's pool. It frees the event loop of a server for the tenth of a millisecond that a
+ * verification takes. A single caller waits slightly longer.
  *
  * @throws {SignatureError} `invalid_signature`.
  */
@@ -34,7 +34,7 @@ export async function verifySignatureOffThread(
   throw new SignatureError('invalid_signature', 'the signature does not verify')
 }
 
-/** The key the sender says it used, and the bases it may have signed: one for each spelling of the authority. */
+/** The sender's key, and the bases that it may have signed: one per spelling of the authority. */
 function prepare(request: ParsedRequest, keys: readonly VerifyKey[]) {
   const key = keys.find(({ publicKeyHex }) => publicKeyHex === request.claims.publicKeyHex)
   if (key === undefined) throw new SignatureError('invalid_signature', 'pubkey is not a valid key of the project')
@@ -43,7 +43,7 @@ function prepare(request: ParsedRequest, keys: readonly VerifyKey[]) {
   const bases = authoritySpellings(host, scheme).map((authority) => {
     const targetUri = `${scheme}://${authority}${target}`
     const base = signatureBase(profileComponents({ method, authority, targetUri, contentDigest }), signatureParams)
-    // Everything in the base was checked to be ASCII.
+    // The parser has checked that the base is ASCII.
     return Buffer.from(base, 'latin1')
   })
   return { key, bases, signature }

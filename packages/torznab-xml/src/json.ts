@@ -1,6 +1,6 @@
 import { cleanText } from './xml/escape-xml.ts'
 
-/** Attributes as the JSON of Newznab indexers has them: beside the children, every value a string. */
+/** Attributes in the JSON of Newznab indexers: next to the children, with strings as values. */
 export function jsonAttributes(attributes: Readonly<Record<string, string | number | undefined>>) {
   const texts: Record<string, string> = {}
   for (const [name, value] of Object.entries(attributes)) {

@@ -5,9 +5,9 @@ const MAX_TEXT_LENGTH = 45
 const ZERO = 0x30
 
 /**
- * Reads an IPv4 or IPv6 address into its 4 or 16 bytes in network order; `undefined` for anything else. A v4-mapped
- * IPv6 address (`::ffff:192.0.2.1`, what a dual-stack socket reports) becomes its 4 bytes, so that one peer never has
- * two addresses. A zone (`%eth0`) is refused: it has no meaning on another host.
+ * Parses an IPv4 or IPv6 address into 4 or 16 bytes in network order. Returns `undefined` for anything else. A
+ * v4-mapped IPv6 address (`::ffff:192.0.2.1`, as dual-stack sockets report it) becomes 4 bytes, so that no peer has two
+ * addresses. A zone (`%eth0`) is refused, because it has no meaning on another host.
  */
 export function addressFromText(text: string): Uint8Array | undefined {
   if (text.length > MAX_TEXT_LENGTH) return undefined
@@ -21,7 +21,7 @@ export function addressToText(address: Uint8Array): string {
   return address.length === 4 ? dotted(address, 0) : ipv6ToText(address)
 }
 
-/** The 4 bytes inside a v4-mapped IPv6 address (`::ffff:0:0/96`); any other address as it is. */
+/** Returns the 4 bytes within a v4-mapped IPv6 address (`::ffff:0:0/96`), and any other address unchanged. */
 export function unmapAddress(address: Uint8Array): Uint8Array {
   return isV4Mapped(address) ? address.subarray(12) : address
 }
@@ -46,7 +46,7 @@ function ipv4FromText(text: string): Uint8Array | undefined {
   return address
 }
 
-/** 1 to 3 digits up to 255; a leading zero is refused because some readers take it for octal. */
+/** 1 to 3 digits up to 255. A leading zero is refused because some parsers read it as octal. */
 function octetFromText(text: string, start: number, end: number): number {
   if (end - start < 1 || end - start > 3 || (end - start > 1 && text.charCodeAt(start) === ZERO)) return -1
   let octet = 0
@@ -109,7 +109,7 @@ function writeGroup(address: Uint8Array, index: number, group: number): void {
   address[index * 2 + 1] = group & 0xff
 }
 
-/** Four bytes with dots. Written out, because `join` of a typed array takes twice as long. */
+/** Unrolled, because `join` of a typed array takes twice as long. */
 function dotted(bytes: Uint8Array, at: number): string {
   return `${bytes[at] ?? 0}.${bytes[at + 1] ?? 0}.${bytes[at + 2] ?? 0}.${bytes[at + 3] ?? 0}`
 }
@@ -123,7 +123,7 @@ function ipv6ToText(address: Uint8Array): string {
   return `${hex(groups.slice(0, run.start))}::${hex(groups.slice(run.start + run.length))}`
 }
 
-/** The first of the longest runs of zero groups, which RFC 5952 writes as `::` when it has two groups or more. */
+/** The first of the longest runs of zero groups, which RFC 5952 writes as `::` if it has at least two groups. */
 function longestZeroRun(groups: number[]): { start: number; length: number } {
   let best = { start: 0, length: 0 }
   let start = 0

@@ -5,7 +5,7 @@ type Block = {
   readonly bits: number
 }
 
-/** What the public internet does not route to one host (IANA special-purpose registries, RFC 6890). */
+/** Addresses that the public internet does not route to a host (IANA special-purpose registries, RFC 6890). */
 const IPV4_BLOCKS = [
   '0.0.0.0/8', // this network, unspecified
   '10.0.0.0/8', // RFC 1918
@@ -37,10 +37,10 @@ const NAT64 = parseBlock('64:ff9b::/96')
 const SIX_TO_FOUR = parseBlock('2002::/16')
 
 /**
- * True when an address of 4 or 16 bytes is of no use to a peer elsewhere on the internet: loopback, private,
- * link-local, carrier-grade NAT, unique local, multicast, unspecified, documentation or reserved. An IPv4 address wrapped in IPv6
- * (mapped, NAT64, 6to4) counts as the IPv4 address; otherwise 10.0.0.1 could be written in a form that passes.
- * Any other number of bytes is no address, and counts as private.
+ * Whether an address of 4 or 16 bytes is unreachable for peers on the internet: loopback, private, link-local,
+ * carrier-grade NAT, unique local, multicast, unspecified, documentation or reserved. An IPv4 address wrapped in IPv6
+ * (mapped, NAT64, 6to4) counts as the IPv4 address; otherwise a spelling of 10.0.0.1 would pass. Any other number of
+ * bytes counts as private.
  */
 export function isPrivateAddress(address: Uint8Array): boolean {
   const plain = unmapAddress(address)

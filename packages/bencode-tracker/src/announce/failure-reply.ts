@@ -1,15 +1,16 @@
 import { BencodeWriter } from '../bencode/writer.ts'
 import { FAILURES, type FailureName } from './failure-table.ts'
 
-/** How a failure is answered. */
 export type FailureReplyOptions = {
-  /** Seconds; clients that do not know BEP 31 wait this long. */
+  /** Seconds that clients without BEP 31 wait. */
   readonly interval: number
   /** Seconds. */
   readonly minInterval: number
-  /** BEP 31: minutes, or `never`; by default what `FAILURES` says. */
+  /** BEP 31: minutes, or `never`; the default is in `FAILURES`. */
   readonly retryIn?: number | 'never' | undefined
-  /** Appended as `: detail`, for instance why a torrent was deleted. Control characters go, 200 characters stay. */
+  /**
+   * Appended as `: detail`, for example why a torrent was deleted. Without control characters, at most 200 characters.
+   */
   readonly detail?: string | undefined
 }
 
@@ -23,10 +24,10 @@ const END = Buffer.from('e', 'latin1')
 const CAPACITY = 192
 
 /**
- * The bytes of a failure (BEP 3, 31): `failure reason`, `interval`, `min interval` and `retry in`, all four always.
- * The HTTP status that goes with it is `FAILURES[name].status`.
+ * Encodes a failure (BEP 3, 31), always with `failure reason`, `interval`, `min interval` and `retry in`. The HTTP
+ * status is `FAILURES[name].status`.
  *
- * @throws {BencodeError} `not_encodable` when a number is not an integer from 0 to 2^53 - 1.
+ * @throws {BencodeError} `not_encodable` if a number is not an integer from 0 to 2^53 - 1.
  */
 export function failureReply(name: FailureName, options: FailureReplyOptions): Buffer {
   const retryIn = options.retryIn ?? FAILURES[name].retryIn
@@ -45,9 +46,9 @@ export function failureReply(name: FailureName, options: FailureReplyOptions): B
 }
 
 /**
- * What the client shows of a failure.
+ * The message of a failure for clients.
  *
- * @param detail appended as `: detail`. Control characters go, 200 characters stay.
+ * @param detail appended as `: detail`, without control characters, at most 200 characters
  */
 export function failureReason(name: FailureName, detail = ''): string {
   const { reason } = FAILURES[name]

@@ -1,16 +1,16 @@
-/** One way in which an announce or a scrape fails. */
+/** A failure of an announce or a scrape. */
 export type FailureDefinition = {
-  /** What the client shows: a short fixed English sentence. */
+  /** The message for clients: a short fixed English sentence. */
   readonly reason: string
   /** BEP 31: minutes to wait before trying again, or `never`; the default of the reply's `retry in`. */
   readonly retryIn: number | 'never'
-  /** HTTP status of the reply. Clients drop the body of anything but 200, so only the limits depart. */
+  /** HTTP status of the reply. Clients ignore bodies with other statuses than 200, so only limits use others. */
   readonly status: 200 | 429
 }
 
 /**
- * Every failure there is, by its stable name (for metrics, logs and an operator's page). The sentences are fixed so
- * that counting by reason stays bounded. `never` stands where a later attempt cannot succeed before the user or a moderator acts.
+ * All failures by their stable names for metrics, logs and the admin pages. The messages are fixed, so that the number
+ * of reasons is bounded. `never` means that a retry can only succeed after the user or a moderator acts.
  */
 export const FAILURES = {
   // The request itself.
@@ -69,5 +69,4 @@ export const FAILURES = {
   internal_error: { reason: 'Internal tracker error', retryIn: 5, status: 200 },
 } as const satisfies Readonly<Record<string, FailureDefinition>>
 
-/** The closed set of names of failures. */
 export type FailureName = keyof typeof FAILURES

@@ -20,7 +20,7 @@ export const Parameter = {
   ipv4: 13,
   ipv6: 14,
   passkey: 15,
-  /** `corrupt`, `redundant`, `supportcrypto` and whatever else clients send. */
+  /** `corrupt`, `redundant`, `supportcrypto` and other parameters of clients. */
   unknown: -1,
 } as const
 
@@ -36,7 +36,7 @@ const SHORTEST_NAME = 2
 const LONGEST_NAME = 10
 const TABLE: (Entry | undefined)[] = Array.from({ length: (LONGEST_NAME + 1) * 32 })
 
-/** Length, first and last byte tell the known names apart, so one look into a table leaves one candidate. */
+/** Length, first and last byte distinguish the known names, so one table lookup leaves one candidate. */
 function slotOf(name: Uint8Array, start: number, end: number): number {
   return (end - start) * 32 + (((name[start] ?? 0) + (name[end - 1] ?? 0)) & 31)
 }
@@ -65,7 +65,7 @@ enter('ipv4', Parameter.ipv4)
 enter('ipv6', Parameter.ipv6)
 enter('passkey', Parameter.passkey)
 
-/** Which parameter has its name at `query[start, end)`. */
+/** The parameter whose name is at `query[start, end)`. */
 export function identifyParameter(query: Uint8Array, start: number, end: number): Parameter {
   if (end - start < SHORTEST_NAME || end - start > LONGEST_NAME) return Parameter.unknown
   const candidate = TABLE[slotOf(query, start, end)]
@@ -86,8 +86,8 @@ const ZERO = 0x30
 const ONE = 0x31
 
 /**
- * Reads the value of one known parameter at `query[start, end)`, whose bytes are at the same place in `bytes`, into
- * `request`, or says why it cannot be read.
+ * Parses the value of a known parameter at `query[start, end)` into `request`. Its bytes are at the same offsets in
+ * `bytes`. Returns the failure if the value is invalid.
  */
 export function readParameter(
   request: Draft,
@@ -118,7 +118,7 @@ export function readParameter(
       request.downloaded = parseUnsigned(bytes, start, end)
       return request.downloaded < 0 ? 'invalid_downloaded' : undefined
     case Parameter.left:
-      // Transmission and others send 2^63 - 1 or 2^64 - 1 while they do not know the size, as with a magnet link.
+      // Transmission and others send 2^63 - 1 or 2^64 - 1 until they know the size, for example with a magnet link.
       request.left = parseUnsignedSaturating(bytes, start, end)
       return request.left < 0 ? 'invalid_left' : undefined
     case Parameter.event:

@@ -2,7 +2,7 @@ import { asciiBytes, QueryCursor } from '../query.ts'
 import { identifyParameter, Parameter, readParameter } from './parameter.ts'
 import { type AnnounceFailure, type AnnounceRequest, blankRequest } from './request.ts'
 
-/** What {@link parseAnnounceQuery} gives: the request, or the name of the failure to answer with. */
+/** The result of {@link parseAnnounceQuery}: the request, or the name of the failure to reply with. */
 export type AnnounceParse =
   | { readonly ok: true; readonly request: AnnounceRequest }
   | { readonly ok: false; readonly failure: AnnounceFailure }
@@ -11,10 +11,10 @@ export type AnnounceParse =
 const MAX_ANNOUNCE_QUERY_LENGTH = 4096
 
 /**
- * Reads the raw query of an announce (BEP 3, 7, 21, 23), that is everything after the first `?`, not decoded.
- * One pass, in place. A required parameter that is missing, a known one that is repeated, malformed or over-long is a
- * failure; unknown ones are ignored. Two tolerances: a second `?` behind the passkey separates like `&`, and of several
- * `ip` the first counts, because one client sends one for each address family.
+ * Parses the raw query of an announce (BEP 3, 7, 21, 23): everything after the first `?`, not decoded. A missing
+ * required parameter, or a repeated, malformed or over-long known one, is a failure. Unknown parameters are ignored.
+ * There are two exceptions: a second `?` after the passkey separates like `&`, and the first of several `ip` counts,
+ * because one client sends one per address family.
  */
 export function parseAnnounceQuery(rawQuery: string): AnnounceParse {
   if (rawQuery.length > MAX_ANNOUNCE_QUERY_LENGTH) return failed('query_too_long')

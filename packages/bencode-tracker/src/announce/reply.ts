@@ -2,7 +2,7 @@ import { addressToText } from '../address/address.ts'
 import { BencodeWriter } from '../bencode/writer.ts'
 import type { PeerId } from '../ids.ts'
 
-/** What every reply to an announce says, whichever form its peers have. */
+/** The fields of replies to announces in both forms. */
 export type AnnounceReplyFields = {
   /** Seeders. */
   readonly complete: number
@@ -12,23 +12,23 @@ export type AnnounceReplyFields = {
   readonly incomplete: number
   /** Seconds until the next regular announce. */
   readonly interval: number
-  /** Seconds before which no announce is welcome. */
+  /** Minimum seconds until the next announce. */
   readonly minInterval: number
   /** BEP 24: the address the announce came from, as 4 or 16 raw bytes. */
   readonly externalIp?: Uint8Array | undefined
-  /** One character U+0000 to U+00FF for each byte, as `AnnounceRequest.trackerId` has it. */
+  /** One character U+0000 to U+00FF per byte, as in `AnnounceRequest.trackerId`. */
   readonly trackerId?: string | undefined
   /** Shown to the user; the sentences are in `WARNINGS`. */
   readonly warning?: string | undefined
 }
 
-/** The compact form (BEP 23): `peers` holds 6 bytes a peer, `peers6` (BEP 7) 18; either may be empty. */
+/** The compact form (BEP 23): `peers` contains 6 bytes per peer, `peers6` (BEP 7) 18. Either may be empty. */
 export type AnnounceReply = {
   readonly peers: Uint8Array
   readonly peers6: Uint8Array
 } & AnnounceReplyFields
 
-/** A peer of the list form: where it listens, as 4 or 16 address bytes in network order and a port, and its id. */
+/** A peer of the list form. The address has 4 or 16 bytes in network order. */
 export type ListedPeer = {
   readonly address: Uint8Array
   readonly port: number
@@ -58,17 +58,17 @@ const PEER_ID = Buffer.from('7:peer id', 'latin1')
 const PORT = Buffer.from('4:port', 'latin1')
 const END = Buffer.from('e', 'latin1')
 
-/** Room for everything that has a small bound: all but the peers, the tracker id and the warning. */
+/** Space for everything with a small bound: all except the peers, the tracker id and the warning. */
 const CAPACITY = 320
 /** A peer of the list form, with an IPv6 address and a peer id. */
 const LISTED_PEER_CAPACITY = 110
 
 /**
- * The bytes of a reply to an announce in the compact form (BEP 3, 7, 23, 24). The keys `complete`, `downloaded`,
- * `incomplete`, `interval`, `min interval`, `peers` and `peers6` are always there, the others when given.
+ * Encodes a reply to an announce in the compact form (BEP 3, 7, 23, 24). The keys `complete`, `downloaded`,
+ * `incomplete`, `interval`, `min interval`, `peers` and `peers6` are always present, the others if given.
  *
- * @param writer for many replies in the same memory; what it returns is valid until it is cleared
- * @throws {BencodeError} `not_encodable` when a number is not an integer from 0 to 2^53 - 1.
+ * @param writer reuses memory for many replies; the result is valid until it is cleared
+ * @throws {BencodeError} `not_encodable` if a number is not an integer from 0 to 2^53 - 1.
  */
 export function announceReply(
   reply: AnnounceReply,
@@ -85,10 +85,10 @@ export function announceReply(
 }
 
 /**
- * The bytes of a reply to an announce in the list form (BEP 3): a dictionary of `ip`, `peer id` and `port` for each
- * peer of either family, and no `peers6`.
+ * Encodes a reply to an announce in the list form (BEP 3): a dictionary of `ip`, `peer id` and `port` per peer of
+ * either family, and no `peers6`.
  *
- * @throws {BencodeError} `not_encodable` when a number is not an integer from 0 to 2^53 - 1.
+ * @throws {BencodeError} `not_encodable` if a number is not an integer from 0 to 2^53 - 1.
  */
 export function announceListReply(reply: AnnounceListReply): Buffer {
   const writer = new BencodeWriter(CAPACITY + reply.peers.length * LISTED_PEER_CAPACITY)

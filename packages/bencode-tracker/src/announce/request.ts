@@ -4,17 +4,17 @@ import type { FailureName } from './failure-table.ts'
 /** `none` is an announce at the regular interval; `paused` comes from a partial seed (BEP 21). */
 export type AnnounceEvent = 'none' | 'started' | 'completed' | 'stopped' | 'paused'
 
-/** The parameters of one announce (BEP 3), as the client claims them: no policy has been applied. */
+/** The parameters of one announce (BEP 3) as the client sent them, before any policy. */
 export type AnnounceRequest = {
   readonly infoHash: InfoHash
   readonly peerId: PeerId
-  /** Listening port, 0..65535. Whether it is acceptable is for the caller: see `isRefusedPort`. */
+  /** Listening port, 0..65535. The caller decides whether to accept it, see `isRefusedPort`. */
   readonly port: number
   /** Bytes of this session. */
   readonly uploaded: number
   /** Bytes of this session. */
   readonly downloaded: number
-  /** Bytes still to download; 0 for a seeder. 2^53 - 1 stands for that and everything above. */
+  /** Bytes left to download; 0 for a seeder. Larger numbers are capped at 2^53 - 1. */
   readonly left: number
   readonly event: AnnounceEvent
   /** BEP 23: true for the compact form, which is also the default. */
@@ -22,11 +22,11 @@ export type AnnounceRequest = {
   readonly noPeerId: boolean
   /** Peers wanted, 0..100. */
   readonly numwant: number
-  /** BEP 7: what ties the IPv4 and IPv6 announces of one client together. */
+  /** BEP 7: identifies the IPv4 and IPv6 announces of one client. */
   readonly key: string | undefined
-  /** One character U+0000 to U+00FF for each byte. */
+  /** One character U+0000 to U+00FF per byte. */
   readonly trackerId: string | undefined
-  /** Claimed addresses, percent-decoded and otherwise unchecked: may be host names, endpoints or nonsense. */
+  /** Claimed addresses, percent-decoded but not validated: they may be host names, endpoints or nonsense. */
   readonly ip: string | undefined
   readonly ipv4: string | undefined
   readonly ipv6: string | undefined
@@ -42,9 +42,9 @@ export type AnnounceFailure = Exclude<
   'missing_passkey' | 'invalid_message' | 'invalid_offers' | 'invalid_answer'
 >
 
-/** Peers sent to a client that does not say how many it wants. */
+/** Default number of peers in a reply. */
 const DEFAULT_NUMWANT = 50
-/** Most peers sent to any client. */
+/** Maximum number of peers in a reply. */
 export const MAX_NUMWANT = 100
 
 /** A request while its parameters are being read. */

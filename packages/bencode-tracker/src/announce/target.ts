@@ -4,8 +4,8 @@ import { QueryCursor } from '../query.ts'
 export type TrackerAction = 'announce' | 'scrape'
 
 /**
- * A request target that belongs to the tracker. `rawQuery` is what follows the first `?`, not decoded. A passkey that
- * is malformed, or that stands in the path and differs from the one in the query, makes it a failure.
+ * A request target of the tracker. `rawQuery` follows the first `?`, not decoded. A malformed passkey, or different
+ * passkeys in the path and in the query, make it a failure.
  */
 export type TrackerTarget =
   | {
@@ -21,8 +21,8 @@ const SCHEME_AND_HOST = /^https?:\/\/[^/?#]*/i
 
 /**
  * Recognises the request targets of announce and scrape (BEP 3, 48): `/announce`, `/announce/<passkey>`,
- * `/<passkey>/announce` and the same with `scrape`, where the passkey may also be the query parameter `passkey`. Scheme
- * and host may stand in front (RFC 9112 section 3.2.2). `undefined` for every other target.
+ * `/<passkey>/announce`, and the same with `scrape`. The passkey may also be the query parameter `passkey`. Scheme and
+ * host may precede it (RFC 9112 section 3.2.2). Returns `undefined` for all other targets.
  */
 export function parseTrackerTarget(target: string): TrackerTarget | undefined {
   return target.startsWith('/') ? parseOriginForm(target) : parseOriginForm(target.replace(SCHEME_AND_HOST, ''))
@@ -39,7 +39,7 @@ function parseOriginForm(target: string): TrackerTarget | undefined {
   return passkeyFirst('announce', path, rawQuery) ?? passkeyFirst('scrape', path, rawQuery)
 }
 
-/** The passkey of a raw query: `undefined` when there is none, `'invalid'` when it is not 40 hex digits. */
+/** The passkey of a raw query: `undefined` if missing, `'invalid'` if it is not 40 hex digits. */
 function passkeyFromQuery(rawQuery: string): Passkey | 'invalid' | undefined {
   if (!rawQuery.includes('passkey')) return undefined
   const cursor = new QueryCursor(rawQuery)
@@ -66,7 +66,7 @@ function withPathPasskey(action: TrackerAction, segment: string, rawQuery: strin
   return { ok: true, action, passkey, rawQuery }
 }
 
-/** `/<passkey>/announce`. Without 40 hex digits in front it is not ours: `/api/announce` may be a page of the site. */
+/** `/<passkey>/announce`. Without 40 hex digits it is not a target of the tracker: `/api/announce` may be a page. */
 function passkeyFirst(action: TrackerAction, path: string, rawQuery: string): TrackerTarget | undefined {
   if (path.length !== PASSKEY_LENGTH + action.length + 2 || !path.endsWith(action)) return undefined
   if (!path.startsWith('/') || path.charAt(PASSKEY_LENGTH + 1) !== '/') return undefined

@@ -1,12 +1,12 @@
-/** One case in which an announce succeeds with a `warning message`, because a failure would make clients retry. */
+/** An announce that succeeds with a `warning message`, because clients would repeat it after a failure. */
 export type WarningDefinition = {
-  /** What the client shows: a short fixed English sentence. */
+  /** The message for clients: a short fixed English sentence. */
   readonly message: string
-  /** Seconds to send as `interval` and `min interval`; `undefined` where the usual interval fits. */
+  /** Seconds for `interval` and `min interval`; `undefined` for the usual interval. */
   readonly interval: number | undefined
 }
 
-/** Every warning there is, by its stable name. */
+/** All warnings by their stable names. */
 export const WARNINGS = {
   // Transmission repeats `stopped` until it succeeds, so a failure here would never end.
   stopped_unknown_peer: { message: 'This peer was not known, so there was nothing to stop', interval: undefined },
@@ -17,5 +17,4 @@ export const WARNINGS = {
   slots_full: { message: 'You run too many clients on this torrent', interval: undefined },
 } as const satisfies Readonly<Record<string, WarningDefinition>>
 
-/** The closed set of names of warnings. */
 export type WarningName = keyof typeof WARNINGS

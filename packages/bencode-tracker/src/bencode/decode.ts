@@ -1,6 +1,6 @@
 import { BencodeError } from './error.ts'
 
-/** `start` and `end` are the byte range of the whole encoded value, prefix and terminator included. */
+/** `start` and `end` are the byte range of the encoded value, including prefix and terminator. */
 type Span = {
   readonly start: number
   readonly end: number
@@ -23,7 +23,7 @@ export type BencodeList = {
   readonly items: readonly BencodeValue[]
 } & Span
 
-/** A dictionary in the order of its keys; a key has one character U+0000 to U+00FF for each byte. */
+/** A dictionary in the order of its keys. A key has one character U+0000 to U+00FF per byte. */
 export type BencodeDict = {
   readonly kind: 'dict'
   readonly entries: ReadonlyMap<string, BencodeValue>
@@ -37,11 +37,11 @@ export type BencodeOptions = {
   readonly maxBytes?: number
   /** Deepest nesting of lists and dictionaries; a bare string has depth 0. Default 64. */
   readonly maxDepth?: number
-  /** Longest byte string, keys included. Default: no bound but `maxBytes`. */
+  /** Longest byte string, including keys. Default: `maxBytes`. */
   readonly maxStringLength?: number
-  /** Most values, keys not counted: bounds the memory that a small hostile input can ask for. Default 500,000. */
+  /** Maximum number of values, without keys. Bounds the memory for small hostile inputs. Default 500,000. */
   readonly maxValues?: number
-  /** Refuse dictionaries whose keys are not ascending (BEP 3). Default true; duplicates are refused always. */
+  /** Refuse dictionaries with unsorted keys (BEP 3). Default true. Duplicates are always refused. */
   readonly requireSortedKeys?: boolean
 }
 
@@ -55,11 +55,11 @@ const ZERO = 0x30
 const NINE = 0x39
 
 /**
- * Decodes exactly one bencoded value (BEP 3, "bencoding"), strictly: canonical integers and lengths, ascending and
- * unique keys, nothing after the value, everything bounded. Each value carries the byte range it was read from, so
- * that {@link rawSlice} gives, for instance, the very bytes of which the info hash is taken.
+ * Strictly decodes exactly one bencoded value (BEP 3, "bencoding"): canonical integers and lengths, sorted and unique
+ * keys, no trailing data, and limits on everything. Each value has its byte range in the input, so that
+ * {@link rawSlice} can return, for example, the exact bytes for the info hash.
  *
- * @throws {BencodeError} and nothing else, whatever the bytes.
+ * @throws {BencodeError} and no other error.
  */
 export function decodeBencode(bytes: Uint8Array, options: BencodeOptions = {}): BencodeValue {
   const decoder = new Decoder(bytes, options)
@@ -122,7 +122,7 @@ class Decoder {
     const start = this.position
     const length = this.digits(COLON, 'length_not_canonical', this.maxStringLength, 'string_too_long')
     const from = this.position
-    // Compared by subtraction and before anything is allocated: the claimed length costs an attacker nothing.
+    // Checked before allocating, because an attacker can claim any length. The subtraction cannot overflow.
     if (length > this.bytes.length - from) throw new BencodeError('unexpected_end', this.bytes.length)
     this.position = from + length
     return { kind: 'bytes', value: this.bytes.subarray(from, this.position), start, end: this.position }
@@ -143,7 +143,7 @@ class Decoder {
     while (this.peek() !== END) {
       const at = this.position
       if (!isDigit(this.peek())) throw new BencodeError('key_not_a_string', at)
-      // Characters of a latin1 string compare like the bytes they stand for, which is the order BEP 3 asks for.
+      // Latin-1 strings compare like their bytes, which is the order of BEP 3.
       const key = this.byteString().value.toString('latin1')
       if (entries.has(key)) throw new BencodeError('duplicate_key', at)
       if (this.requireSortedKeys && previous !== undefined && key < previous) {
@@ -163,7 +163,7 @@ class Decoder {
     return start
   }
 
-  /** Reads digits up to `terminator` and steps over it. */
+  /** Reads digits up to and including `terminator`. */
   private digits(
     terminator: number,
     malformed: 'integer_not_canonical' | 'length_not_canonical',
@@ -178,7 +178,7 @@ class Decoder {
       if (!isDigit(byte)) throw new BencodeError(malformed, this.position)
       if (this.position > start && value === 0) throw new BencodeError(malformed, start)
       value = value * 10 + (byte - ZERO)
-      // Checked at each digit, so a megabyte of digits ends after the seventeenth.
+      // Checked at each digit, so that a megabyte of digits fails at the seventeenth.
       if (value > max) throw new BencodeError(tooLarge, start)
       this.position += 1
     }

@@ -1,7 +1,7 @@
 import { BencodeError } from './error.ts'
 import { BencodeWriter } from './writer.ts'
 
-/** A value that is bencoded already and goes into the output as it is. */
+/** An encoded value that is written unchanged. */
 export class RawBencode {
   readonly bytes: Uint8Array
 
@@ -10,12 +10,12 @@ export class RawBencode {
   }
 }
 
-/** A dictionary to encode: a record, whose undefined values are left out, or a map. */
+/** A dictionary to encode: a map, or a record, whose undefined values are omitted. */
 export type BencodeInputDict = Map<string, BencodeInput> | { readonly [key: string]: BencodeInput | undefined }
 
 /**
- * What {@link encodeBencode} takes. Strings are encoded as UTF-8, byte arrays as they are. Dictionary keys have one
- * character U+0000 to U+00FF for each byte, as the decoder gives them.
+ * The input of {@link encodeBencode}. Strings are encoded as UTF-8, byte arrays unchanged. Dictionary keys have one
+ * character U+0000 to U+00FF per byte, as from the decoder.
  */
 export type BencodeInput = number | string | Uint8Array | RawBencode | readonly BencodeInput[] | BencodeInputDict
 
@@ -26,7 +26,7 @@ const LIST = Buffer.from('l')
 const END = Buffer.from('e')
 
 /**
- * Encodes a value (BEP 3, "bencoding"), keys in ascending byte order whatever bytes they hold.
+ * Encodes a value (BEP 3, "bencoding") with keys in ascending byte order.
  *
  * @throws {BencodeError} `not_encodable` for a number that is not a safe integer and a key beyond U+00FF,
  *   `too_deep` for more than 64 levels.
@@ -58,7 +58,7 @@ function write(writer: BencodeWriter, value: BencodeInput, depth: number): void 
 
 function writeDict(writer: BencodeWriter, entries: [string, BencodeInput | undefined][], depth: number): void {
   writer.raw(DICT)
-  // UTF-16 code units compare like bytes as long as none is above 0xff, which writeKey makes sure of.
+  // UTF-16 code units up to 0xff compare like bytes, and writeKey refuses others.
   entries.sort(([a], [b]) => (a < b ? -1 : 1))
   for (const [key, value] of entries) {
     if (value === undefined) continue

@@ -1,4 +1,4 @@
-/** What each code of a {@link BencodeError} means, as the sentence its message starts with. */
+/** The codes of {@link BencodeError}, with the beginning of the message. */
 export const BENCODE_ERRORS = {
   input_too_large: 'The input is larger than allowed',
   unexpected_end: 'The input ends inside a value',
@@ -16,14 +16,13 @@ export const BENCODE_ERRORS = {
   not_encodable: 'The value has no bencoded form',
 } as const
 
-/** The closed set of reasons why bencoded data is refused. */
 export type BencodeErrorCode = keyof typeof BENCODE_ERRORS
 
-/** Thrown by the decoder and the encoder, which throw nothing else. */
+/** The only error of the decoder and the encoder. */
 export class BencodeError extends Error {
   override readonly name = 'BencodeError'
   readonly code: BencodeErrorCode
-  /** Byte offset in the input at which the fault was found; for the encoder, 0. */
+  /** Byte offset of the error in the input; 0 for the encoder. */
   readonly offset: number
 
   constructor(code: BencodeErrorCode, offset: number) {

@@ -1,6 +1,6 @@
 import type { BencodeDict, BencodeValue } from './decode.ts'
 
-// What a value holds when it is of the kind asked for, `undefined` when it is absent or of another kind.
+// Each function returns the content of a value of one kind, or `undefined` if it is missing or of another kind.
 
 export function integerOf(value: BencodeValue | undefined): number | undefined {
   return value?.kind === 'integer' ? value.value : undefined
@@ -20,13 +20,13 @@ export function dictOf(value: BencodeValue | undefined): BencodeDict | undefined
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** The text of a byte string; `undefined` when it is not valid UTF-8 either. */
+/** The text of a byte string; `undefined` also if it is not valid UTF-8. */
 export function textOf(value: BencodeValue | undefined): string | undefined {
   const bytes = bytesOf(value)
   return bytes === undefined ? undefined : utf8Text(bytes)
 }
 
-/** `undefined` when the bytes are not valid UTF-8: no replacement characters, so nothing is named by a guess. */
+/** Returns `undefined` if the bytes are not valid UTF-8, instead of guessing with replacement characters. */
 export function utf8Text(bytes: Uint8Array): string | undefined {
   try {
     return utf8.decode(bytes)

@@ -9,15 +9,14 @@ const ZERO = 0x30
 /** The longest integer, `i-9007199254740991e`, and the longest length with its colon. */
 const MAX_INTEGER_LENGTH = 19
 const MAX_PREFIX_LENGTH = 17
-/** Up to so many bytes a loop is faster than a call into native code. */
+/** Up to this many bytes, a loop is faster than a native call. */
 const FEW = 24
 
 /**
- * Writes bencode (BEP 3) into one buffer. The caller writes the keys of a dictionary in ascending order, each with its
- * value behind it.
+ * Writes bencode (BEP 3) into one buffer. The caller writes the keys of a dictionary in ascending order, each followed
+ * by its value.
  *
- * For a reply to an announce this is ten times as fast as walking over an object. {@link encodeBencode} does that, and
- * writes with this.
+ * For a reply to an announce, this is ten times as fast as {@link encodeBencode}, which walks an object and uses this.
  */
 export class BencodeWriter {
   private buffer: Buffer
@@ -25,28 +24,28 @@ export class BencodeWriter {
   private length: number
 
   /**
-   * @param capacity bytes; the buffer grows when there are more
-   * @param headRoom bytes left free in front, see {@link prepend}
+   * @param capacity initial size in bytes; the buffer grows as needed
+   * @param headRoom bytes to reserve at the beginning, see {@link prepend}
    */
   constructor(capacity: number, headRoom = 0) {
     this.buffer = Buffer.allocUnsafe(headRoom + capacity)
     this.start = this.length = headRoom
   }
 
-  /** What was written: a view of the writer's buffer. */
+  /** The written bytes: a view of the writer's buffer. */
   finish(): Buffer {
     return this.buffer.subarray(this.start, this.length)
   }
 
-  /** Writes over what was written before. */
+  /** Discards the written bytes. */
   clear(): void {
     this.length = this.start
   }
 
   /**
-   * What was written, behind a text of characters U+0000 to U+00FF in front of it: a view of the writer's buffer.
+   * Returns the written bytes after a text of characters U+0000 to U+00FF: a view of the writer's buffer.
    *
-   * @throws RangeError when the text is longer than the head room
+   * @throws RangeError if the text is longer than the head room
    */
   prepend(text: string): Buffer {
     const at = this.start - text.length
@@ -55,7 +54,7 @@ export class BencodeWriter {
     return this.buffer.subarray(at, this.length)
   }
 
-  /** Bytes that are bencode already. */
+  /** Writes encoded bytes. */
   raw(bytes: Uint8Array): void {
     this.length = copy(bytes, this.reserve(bytes.length), this.length)
   }
@@ -72,7 +71,7 @@ export class BencodeWriter {
     this.length = at
   }
 
-  /** As {@link integer}, from 0: what a reply counts or measures. @throws {BencodeError} `not_encodable` */
+  /** Writes a non-negative {@link integer}. @throws {BencodeError} `not_encodable` */
   count(value: number): void {
     assertCount(value)
     const buffer = this.reserve(MAX_INTEGER_LENGTH)
@@ -82,33 +81,33 @@ export class BencodeWriter {
     this.length = end + 1
   }
 
-  /** `4:spam`: bytes as they are. */
+  /** Writes bytes as a string, such as `4:spam`. */
   bytes(value: Uint8Array): void {
     const buffer = this.prefix(value.length)
     this.length = copy(value, buffer, this.length)
   }
 
-  /** A string of text in UTF-8. */
+  /** Writes text as a UTF-8 string. */
   text(value: string): void {
     const length = Buffer.byteLength(value, 'utf8')
     const buffer = this.prefix(length)
     this.length += buffer.write(value, this.length, length, 'utf8')
   }
 
-  /** A string of characters U+0000 to U+00FF, one byte each. */
+  /** Writes a string of characters U+0000 to U+00FF, one byte each. */
   latin1(value: string): void {
     const buffer = this.prefix(value.length)
     this.length += buffer.write(value, this.length, value.length, 'latin1')
   }
 
-  /** A string of the bytes that hex digits stand for. */
+  /** Writes the bytes of hex digits as a string. */
   hex(value: string): void {
     const length = value.length / 2
     const buffer = this.prefix(length)
     this.length += buffer.write(value, this.length, length, 'hex')
   }
 
-  /** Writes the length of a string and the colon. @returns the buffer, with room for the string as well */
+  /** Writes the length of a string and the colon. @returns the buffer, with space for the string */
   private prefix(length: number): Buffer {
     const buffer = this.reserve(MAX_PREFIX_LENGTH + length)
     const end = writeDigits(length, buffer, this.length)
@@ -117,7 +116,7 @@ export class BencodeWriter {
     return buffer
   }
 
-  /** @returns the buffer, with room for so many bytes more */
+  /** @returns the buffer, with space for this many more bytes */
   private reserve(length: number): Buffer {
     const needed = this.length + length
     if (needed > this.buffer.length) {
@@ -129,7 +128,7 @@ export class BencodeWriter {
   }
 }
 
-// Both return the position behind what they wrote.
+// Both return the position after the written bytes.
 
 function copy(bytes: Uint8Array, to: Buffer, at: number): number {
   const { length } = bytes
@@ -144,7 +143,7 @@ function writeDigits(value: number, to: Buffer, at: number): number {
   let rest = value
   for (let i = end - 1; i >= at; i--) {
     const tenth = Math.floor(rest / 10)
-    // The parentheses matter: 0x30 plus a number near 2^53 would be rounded.
+    // The parentheses are necessary: 0x30 plus a number near 2^53 would be rounded.
     to[i] = ZERO + (rest - tenth * 10)
     rest = tenth
   }
@@ -152,7 +151,7 @@ function writeDigits(value: number, to: Buffer, at: number): number {
 }
 
 /**
- * Refuses what a reply must not say, such as an interval that was never rounded.
+ * Refuses invalid numbers, such as an interval that was not rounded.
  *
  * @throws {BencodeError} `not_encodable` unless the value is an integer from 0 to 2^53 - 1
  */
@@ -160,7 +159,7 @@ export function assertCount(value: number): void {
   if (!Number.isSafeInteger(value) || value < 0) throw new BencodeError('not_encodable', 0)
 }
 
-/** How many decimal digits an integer from 0 to 2^53 - 1 has. */
+/** Number of decimal digits of an integer from 0 to 2^53 - 1. */
 function digitCount(value: number): number {
   if (value < 10) return 1
   if (value < 100) return 2

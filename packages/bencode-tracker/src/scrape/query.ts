@@ -3,7 +3,9 @@ import { asciiBytes, MAX_QUERY_LENGTH, percentTo20BytesHex, QueryCursor } from '
 
 /** The parameters of one scrape (BEP 48). */
 export type ScrapeRequest = {
-  /** At most 74, each once, in the order of the query. None asks for a full scrape: for the caller to judge. */
+  /**
+   * At most 74 without duplicates, in the order of the query. None means a full scrape, which the caller may refuse.
+   */
   readonly infoHashes: readonly InfoHash[]
   readonly passkey: Passkey | undefined
 }
@@ -16,19 +18,19 @@ export type ScrapeFailure =
   | 'query_too_long'
   | 'invalid_query'
 
-/** What {@link parseScrapeQuery} gives: the request, or the name of the failure to answer with. */
+/** The result of {@link parseScrapeQuery}: the request, or the name of the failure to reply with. */
 export type ScrapeParse =
   | { readonly ok: true; readonly request: ScrapeRequest }
   | { readonly ok: false; readonly failure: ScrapeFailure }
 
-/** As many info hashes as fit into a UDP scrape (BEP 15), which is what clients batch by. */
+/** The number of info hashes in a UDP scrape (BEP 15), which clients also use as the batch size over HTTP. */
 export const MAX_SCRAPE_INFO_HASHES = 74
-/** Room for 74 fully escaped info hashes (71 characters each with their names) and as much again. */
+/** Twice the length of 74 fully escaped info hashes (71 characters each with their names). */
 const MAX_SCRAPE_QUERY_LENGTH = MAX_QUERY_LENGTH
 
 /**
- * Reads the raw query of a scrape (BEP 48): `info_hash` up to 74 times, and `passkey`. Everything else is ignored; a
- * second `?` behind the passkey separates like `&`.
+ * Parses the raw query of a scrape (BEP 48): `info_hash` up to 74 times, and `passkey`. Other parameters are ignored. A
+ * second `?` after the passkey separates like `&`.
  */
 export function parseScrapeQuery(rawQuery: string): ScrapeParse {
   if (rawQuery.length > MAX_SCRAPE_QUERY_LENGTH) return failed('query_too_long')

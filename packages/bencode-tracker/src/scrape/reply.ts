@@ -1,7 +1,7 @@
 import { BencodeWriter } from '../bencode/writer.ts'
 import type { InfoHash } from '../ids.ts'
 
-/** What a scrape says about one torrent. */
+/** The counts of one torrent in a scrape. */
 export type ScrapedTorrent = {
   readonly infoHash: InfoHash
   /** Seeders. */
@@ -26,18 +26,18 @@ const CAPACITY = 64
 const TORRENT_CAPACITY = 110
 
 /**
- * The bytes of a reply to a scrape (BEP 21, 48): `files` by raw info hash in ascending order, and `flags` with
- * `min_request_interval`, the seconds before which no scrape is welcome. Of two entries for one torrent the last
+ * Encodes a reply to a scrape (BEP 21, 48): `files` by raw info hash in ascending order, and `flags` with
+ * `min_request_interval`, the minimum seconds until the next scrape. The last of several entries for one torrent
  * counts.
  *
- * @throws {BencodeError} `not_encodable` when a number is not an integer from 0 to 2^53 - 1.
+ * @throws {BencodeError} `not_encodable` if a number is not an integer from 0 to 2^53 - 1.
  */
 export function scrapeReply(torrents: Iterable<ScrapedTorrent>, minRequestInterval: number): Buffer {
   const byHash = new Map<InfoHash, ScrapedTorrent>()
   for (const torrent of torrents) byHash.set(torrent.infoHash, torrent)
   const writer = new BencodeWriter(CAPACITY + byHash.size * TORRENT_CAPACITY)
   writer.raw(FILES)
-  // Lower-case hex sorts like the bytes it stands for.
+  // Lower-case hex sorts like its bytes.
   for (const infoHash of [...byHash.keys()].sort()) {
     const torrent = byHash.get(infoHash)
     if (torrent === undefined) continue

@@ -1,4 +1,4 @@
-/** What each code of a {@link TorrentError} means, as the sentence its message starts with. */
+/** The codes of {@link TorrentError}, with the beginning of the message. */
 export const TORRENT_ERRORS = {
   invalid_bencode: 'The file is not valid bencode',
   not_a_dictionary: 'The file is not a dictionary',
@@ -24,10 +24,9 @@ export const TORRENT_ERRORS = {
   hybrid_mismatch: 'The file lists of the two versions in a hybrid torrent differ',
 } as const
 
-/** The closed set of reasons why a .torrent file is refused. */
 export type TorrentErrorCode = keyof typeof TORRENT_ERRORS
 
-/** Thrown for .torrent files that are refused; `cause` is the `BencodeError` when the code is `invalid_bencode`. */
+/** Thrown for refused .torrent files. `cause` is the `BencodeError` if the code is `invalid_bencode`. */
 export class TorrentError extends Error {
   override readonly name = 'TorrentError'
   readonly code: TorrentErrorCode

@@ -29,11 +29,11 @@ export function infoOf(root: BencodeDict): BencodeDict {
 }
 
 /**
- * Checks a .torrent file whose outer dictionary is decoded: version 1 (BEP 3), version 2 and hybrids (BEP 52), `private`
- * (BEP 27). Info hashes are taken of the exact bytes of the info dictionary, never of a re-encoding. Keys must be sorted
- * unless `requireSortedKeys` is false.
+ * Checks a .torrent file whose outer dictionary is decoded: version 1 (BEP 3), version 2 and hybrids (BEP 52), and
+ * `private` (BEP 27). Info hashes are computed from the exact bytes of the info dictionary, never from a re-encoding.
+ * Keys must be sorted unless `requireSortedKeys` is false.
  *
- * @throws {TorrentError} and nothing else, whatever the bytes.
+ * @throws {TorrentError} and no other error.
  */
 export function readTorrent(bytes: Uint8Array, root: BencodeDict, limits: TorrentLimits): Torrent {
   const info = infoOf(root)
@@ -102,7 +102,7 @@ function readIsV2(info: BencodeDict): boolean {
   return true
 }
 
-/** `name`, or `name.utf-8`, which old programs wrote beside a name in the encoding of their country. */
+/** `name`, or `name.utf-8`, which old programs wrote in addition to a name in a national encoding. */
 function readName(info: BencodeDict): string {
   const name = textOf(info.entries.get('name')) ?? textOf(info.entries.get('name.utf-8'))
   if (name === undefined || !isPlainName(name)) throw new TorrentError('invalid_name')

@@ -1,13 +1,13 @@
 import { TorrentError } from './error.ts'
 
-/** Longest path of one file in bytes of UTF-8: the lowest bound among the operating systems, and of what we store. */
+/** Maximum length of a path in bytes of UTF-8: the lowest limit of the operating systems. */
 const MAX_PATH_BYTES = 1024
-/** Deepest path of one file, which bounds the work of comparing folders. */
+/** Maximum depth of a path, which bounds the work of comparing folders. */
 const MAX_COMPONENTS = 64
 
 /**
- * True for a name that denotes something directly inside a folder on every operating system: not empty, not `.` or
- * `..`, and without slash, backslash and NUL, with which a client could be led out of its download folder.
+ * Whether a name denotes an entry of a folder on every operating system: not empty, `.` or `..`, and without slash,
+ * backslash and NUL, which could lead a client out of its download folder.
  */
 export function isPlainName(name: string): boolean {
   if (name === '' || name === '.' || name === '..') return false
@@ -15,7 +15,7 @@ export function isPlainName(name: string): boolean {
 }
 
 /**
- * Joins checked components to the path that is shown and stored.
+ * Checks components and joins them into a path.
  *
  * @throws {TorrentError} `invalid_path` for none or more than 64 components, one that is not a plain name, or more
  *   than 1024 bytes.
@@ -30,7 +30,7 @@ export function joinPath(components: readonly string[]): string {
 }
 
 /**
- * Refuses a list in which one path is there twice, or is a folder of another: no disk can hold both.
+ * Refuses a list that contains a path twice, or a path that is a folder of another, because no disk can store both.
  *
  * @throws {TorrentError} `duplicate_path`
  */
@@ -42,7 +42,7 @@ export function assertDistinctPaths(paths: Iterable<string>): void {
     files.add(path)
     for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1)) {
       const folder = path.slice(0, slash)
-      // Its own folders are in the set already.
+      // Its parent folders are already in the set.
       if (folders.has(folder)) break
       folders.add(folder)
     }

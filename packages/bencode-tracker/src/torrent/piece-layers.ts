@@ -8,8 +8,8 @@ const HASH_LENGTH = 32
 const BLOCK_LENGTH = 16 * 1024
 
 /**
- * Checks `piece layers` (BEP 52) against the files: each file longer than a piece has a layer of one hash per piece
- * that hashes up to its `pieces root`, and there is no other layer.
+ * Checks `piece layers` (BEP 52) against the files: each file longer than a piece has a layer with one hash per piece,
+ * whose root is its `pieces root`, and there are no other layers.
  *
  * @throws {TorrentError} `invalid_piece_layers`, `piece_layer_mismatch`
  */
@@ -32,7 +32,7 @@ export function checkPieceLayers(layers: BencodeDict, files: readonly V2File[], 
   }
 }
 
-/** The hash that stands for a piece entirely behind the end of the file: a tree over leaves of zeros. */
+/** The hash of a piece after the end of the file: a tree of zero leaves. */
 function paddingHash(pieceLength: number): Buffer {
   let padding: Buffer = Buffer.alloc(HASH_LENGTH)
   for (let covered = BLOCK_LENGTH; covered < pieceLength; covered *= 2)
@@ -40,7 +40,7 @@ function paddingHash(pieceLength: number): Buffer {
   return padding
 }
 
-/** Level by level up; where a level has an odd hash, the padding of that level stands beside it. */
+/** Computes the root level by level. The padding of a level completes its odd hash. */
 function rootOf(layer: Buffer, padding: Buffer): Buffer {
   let level = layer
   let missing = padding
@@ -61,8 +61,8 @@ function sha256(bytes: Uint8Array): Buffer {
 }
 
 /**
- * The hash with a character for each byte. A layer of ten megabytes has 300,000 pairs: a Hash object for each costs twice
- * the hashing, and so does a buffer for each, which has memory of its own beside the heap.
+ * The hash with one character per byte. A layer of 10 MB has 300,000 pairs, for which separate Hash objects, or buffers
+ * outside the heap, would take twice as long as the hashing.
  */
 function sha256Text(bytes: Uint8Array): string {
   return hash('sha256', bytes, 'binary')

@@ -4,11 +4,11 @@ import { decodeRoot, infoHashesOf, infoOf, readTorrent } from './parse.ts'
 import type { Torrent, TorrentLimits } from './torrent.ts'
 
 export type PrepareUploadOptions = {
-  /** The site's name for `info.source`: gives the copy an info hash of its own, so that sites cannot be confused. */
+  /** The site's name for `info.source`. It gives the copy its own info hash, so that sites cannot be confused. */
   readonly source: string
 } & TorrentLimits
 
-/** Of the info dictionary only what describes the content is kept: anything else could carry hidden marks. */
+/** The info keys that describe the content. Other keys are dropped, because they could contain hidden marks. */
 const KEPT_INFO_KEYS = [
   'file tree',
   'files',
@@ -21,19 +21,19 @@ const KEPT_INFO_KEYS = [
 ] as const
 
 /**
- * Reads an uploaded .torrent file and makes the site's copy of it: `info.private` is 1 (BEP 27), `info.source` is the
- * site's, and the other info keys are dropped unless they describe the content; those are copied byte for byte. Of the
- * outer dictionary `piece layers` (BEP 52) are kept, and nothing else. The uploader must download the copy, since the
- * info hash changes unless the file had the same `private` and `source`.
+ * Parses an uploaded .torrent file and creates the site's copy: `info.private` is 1 (BEP 27), and `info.source` is the
+ * site's. Info keys that describe the content are copied byte for byte, and all others are dropped. From the outer
+ * dictionary, only `piece layers` (BEP 52) are kept. The info hash changes unless the file had the same `private` and
+ * `source`, so the uploader must download the copy.
  *
- * @throws {TorrentError} and nothing else, whatever the bytes.
+ * @throws {TorrentError} and no other error.
  */
 export function prepareUpload(bytes: Uint8Array, options: PrepareUploadOptions): Torrent {
   const root = decodeRoot(bytes, options)
   const uploaded = readTorrent(bytes, root, options)
   const infoSlice = siteInfo(bytes, infoOf(root), options.source)
   return {
-    // What is kept has been checked as part of the upload, and is the same in the copy.
+    // The kept parts were checked in the upload, and are the same in the copy.
     ...uploaded,
     ...infoHashesOf(infoSlice, uploaded.version),
     infoSlice,

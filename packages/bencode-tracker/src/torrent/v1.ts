@@ -28,7 +28,7 @@ export function readV1(info: BencodeDict, name: string, pieceLength: number, max
   return { files, multiFile, pieceCount }
 }
 
-/** @throws {TorrentError} `invalid_length` when the sum is beyond 2^53 - 1. */
+/** @throws {TorrentError} `invalid_length` if the sum exceeds 2^53 - 1. */
 export function sumOfLengths(files: readonly TorrentFile[]): number {
   const sum = files.reduce((total, file) => total + file.length, 0)
   if (!Number.isSafeInteger(sum)) throw new TorrentError('invalid_length')
@@ -71,7 +71,7 @@ function readFile(value: BencodeValue): V1Entry {
   }
 }
 
-/** The components under `key`, `undefined` when they are not a list of UTF-8 strings. */
+/** The components under `key`; `undefined` if they are not a list of UTF-8 strings. */
 function readPath(file: BencodeDict, key: 'path' | 'path.utf-8'): string[] | undefined {
   const list = listOf(file.entries.get(key))
   if (list === undefined) return undefined
@@ -85,12 +85,12 @@ function readPath(file: BencodeDict, key: 'path' | 'path.utf-8'): string[] | und
   return components
 }
 
-/** True when the attributes of BEP 47 contain `letter`. */
+/** Whether the attributes of BEP 47 contain `letter`. */
 export function hasAttribute(file: BencodeDict, letter: 'l' | 'p'): boolean {
   return bytesOf(file.entries.get('attr'))?.includes(letter) ?? false
 }
 
-/** A link may lead anywhere on the disk of a downloader. @throws {TorrentError} `symbolic_link` */
+/** Refuses symbolic links, which could lead anywhere on a downloader's disk. @throws {TorrentError} `symbolic_link` */
 export function refuseLink(file: BencodeDict): void {
   if (hasAttribute(file, 'l') || file.entries.has('symlink path')) throw new TorrentError('symbolic_link')
 }

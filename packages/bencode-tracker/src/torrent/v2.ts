@@ -5,17 +5,17 @@ import { joinPath } from './paths.ts'
 import type { TorrentFile } from './torrent.ts'
 import { hasAttribute, readLength, refuseLink } from './v1.ts'
 
-/** A file of a BEP 52 file tree; the root of its hash tree is there unless it is empty. */
+/** A file of a BEP 52 file tree. An empty file has no root of a hash tree. */
 export type V2File = {
   readonly piecesRoot: Buffer | undefined
 } & TorrentFile
 
 const ROOT_LENGTH = 32
 
-/** Reads `file tree` (BEP 52) in its order, padding left out. @throws {TorrentError} */
+/** Reads `file tree` (BEP 52) in order, without padding. @throws {TorrentError} */
 export function readFileTree(info: BencodeDict, maxFiles: number): V2File[] {
   const tree = dictOf(info.entries.get('file tree'))
-  // A name of no bytes marks a file's properties, and the root of the tree may not be a file.
+  // An empty name marks the properties of a file, and the root of the tree must not be a file.
   if (tree === undefined || tree.entries.has('')) throw new TorrentError('invalid_file_tree')
   const files: V2File[] = []
   collect(tree, [], files, maxFiles)
@@ -23,7 +23,7 @@ export function readFileTree(info: BencodeDict, maxFiles: number): V2File[] {
   return files
 }
 
-// The recursion is as deep as the tree, which the decoder has bounded.
+// The recursion is as deep as the tree, which the decoder limits.
 function collect(folder: BencodeDict, parents: readonly string[], files: V2File[], maxFiles: number): void {
   for (const [key, value] of folder.entries) {
     const name = utf8Text(Buffer.from(key, 'latin1'))

@@ -4,10 +4,10 @@ import { bodyBytes, type RequestToSign, type SignatureHeaders, signPrepared } fr
 const HASH = { 'sha-256': 'SHA-256', 'sha-512': 'SHA-512' }
 
 /**
- * Signs a request as the main entry's `signRequest` does, byte for byte, without node:crypto. It is asynchronous
- * because Web Crypto's digest is.
+ * Returns the same bytes as `signRequest` of the main entry without node:crypto. It is asynchronous because Web
+ * Crypto's digest is.
  *
- * @throws {SignatureError} `invalid_input` (as a rejection) when a part cannot be signed under this profile.
+ * @throws {SignatureError} `invalid_input` (as a rejection) if a part cannot be signed under this profile.
  */
 export async function signRequest(request: RequestToSign): Promise<SignatureHeaders> {
   const { body, digest = 'sha-256' } = request

@@ -1,7 +1,7 @@
 import type { CapsCategory } from '../categories/site-categories.ts'
 import type { SearchFunction, Supported } from '../query/functions.ts'
 
-/** What caps tells about an indexer (Torznab 1.3, "Caps Format"). Tools keep it for up to seven days. */
+/** The content of caps (Torznab 1.3, "Caps Format"). Applications cache it for up to seven days. */
 export type Caps = {
   readonly server: {
     readonly title: string
@@ -12,19 +12,19 @@ export type Caps = {
     /** Absolute URL of a picture. */
     readonly image?: string | undefined
   }
-  /** Of `limit`. Tools refuse caps that lack one of the two. */
+  /** The values of `limit`. Applications refuse caps without one of the two. */
   readonly limits: { readonly default: number; readonly max: number }
   readonly registration: { readonly available: boolean; readonly open: boolean }
   readonly supported: Supported
   readonly categories: readonly CapsCategory[]
-  /** Tags that items have and `tag` asks for (Torznab 1.3, "Release Tags"); Prowlarr offers them as flags. */
+  /** Tags of items for the parameter `tag` (Torznab 1.3, "Release Tags"). Prowlarr offers them as flags. */
   readonly tags: readonly { readonly name: string; readonly description: string }[]
 }
 
 /** The version of the Torznab specification that caps names. */
 export const TORZNAB_VERSION = '1.3'
 
-/** The elements that tell of each function. Music has two names: Lidarr reads `audio-search`, others `music-search`. */
+/** The elements of each function. Music has two: Lidarr reads `audio-search`, others `music-search`. */
 export const SEARCH_ELEMENTS: readonly (readonly [element: string, function_: SearchFunction])[] = [
   ['search', 'search'],
   ['tv-search', 'tvsearch'],
@@ -34,7 +34,7 @@ export const SEARCH_ELEMENTS: readonly (readonly [element: string, function_: Se
   ['book-search', 'book'],
 ]
 
-/** The attributes of an element of `searching`. FlexGet needs `supportedParams` even where nothing is available. */
+/** The attributes of an element of `searching`. FlexGet requires `supportedParams` even for unavailable functions. */
 export function searchAttributes(supported: Supported, name: SearchFunction) {
   const parameters = supported[name]
   return {

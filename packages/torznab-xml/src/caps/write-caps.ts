@@ -4,14 +4,14 @@ import { buildXml, type XmlElement } from '../xml/build-xml.ts'
 import { escapeXml } from '../xml/escape-xml.ts'
 import { type Caps, SEARCH_ELEMENTS, searchAttributes, TORZNAB_VERSION, yesOrNo } from './caps.ts'
 
-/** The XML and the JSON of caps are the same tree, written in two ways. */
+/** The tree that caps has in XML and in JSON. */
 type Node = {
   readonly attributes?: Readonly<Record<string, string | number | undefined>>
   readonly children?: Children
 }
 type Children = Readonly<Record<string, Node | readonly Node[]>>
 
-/** The answer to `t=caps` (Torznab 1.3, "Caps Format"; as JSON in the form that NZBHydra2 reads). */
+/** Writes the response to `t=caps` (Torznab 1.3, "Caps Format"; as JSON in the form that NZBHydra2 reads). */
 export function writeCaps(caps: Caps, format: Format = 'xml'): string {
   const root = { children: childrenOf(caps) }
   return format === 'json' ? JSON.stringify(toJson(root)) : buildXml({ caps: toXml(root) })

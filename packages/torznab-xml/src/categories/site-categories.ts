@@ -1,6 +1,6 @@
 import { familyOfId } from './standard-categories.ts'
 
-/** A category of the site, wherever it keeps them. Several may have the same Torznab id. */
+/** A category of the site. Several may have the same Torznab id. */
 export type SiteCategory = {
   readonly id: string
   readonly parentId: string | null
@@ -8,7 +8,7 @@ export type SiteCategory = {
   readonly name: string
 }
 
-/** A category of caps, with those below it. Caps knows two levels only. */
+/** A category of caps with its children. Caps has only two levels. */
 export type CapsCategory = {
   readonly id: number
   readonly name: string
@@ -16,9 +16,9 @@ export type CapsCategory = {
 }
 
 /**
- * The site's categories that requested ids cover: those with one of the ids, then everything below them, by the
- * site's tree and by number (5000 covers 5040), through all levels. Requested ids that the site does not have are
- * ignored (Torznab 1.3, "'cat' parameter"); when it has none of them, nothing is covered.
+ * The site's categories that requested ids cover: those with one of the ids, and all their descendants in the site's
+ * tree and by number (5000 covers 5040). Unknown ids are ignored (Torznab 1.3, "'cat' parameter"). If all are unknown,
+ * they cover nothing.
  */
 export function coveredCategories<Category extends SiteCategory>(
   requested: readonly number[],
@@ -26,12 +26,12 @@ export function coveredCategories<Category extends SiteCategory>(
 ): readonly Category[] {
   const wanted = new Set(requested)
   const covered = new Set(site.filter((category) => isAsked(category, wanted)))
-  // A set's iteration meets what is added meanwhile.
+  // Iterating over a set includes elements that are added meanwhile.
   for (const above of covered) for (const below of site) if (isBelow(below, above)) covered.add(below)
   return site.filter((category) => covered.has(category))
 }
 
-/** A family is asked for by its number even where the site has only parts of it. */
+/** A family can be requested by its number even if the site only has parts of it. */
 function isAsked({ torznabId }: SiteCategory, wanted: ReadonlySet<number>): boolean {
   const family = familyOfId(torznabId)
   return wanted.has(torznabId) || (family !== undefined && wanted.has(family))
@@ -45,8 +45,8 @@ function isBelow(category: SiteCategory, above: SiteCategory): boolean {
 }
 
 /**
- * The ids of an item in one of the site's categories: its own, those above it in the tree, and its family's where the
- * site has that. Each once, the item's own first. All of them are in caps, since Prowlarr drops an item otherwise.
+ * The ids of an item in one of the site's categories: its own first, then its ancestors in the tree, and its family if
+ * the site has that, without duplicates. All of them are in caps; otherwise Prowlarr would drop the item.
  */
 export function itemCategories(categoryId: string, site: readonly SiteCategory[]): readonly number[] {
   const ids = new Set<number>()
@@ -62,8 +62,8 @@ export function itemCategories(categoryId: string, site: readonly SiteCategory[]
 }
 
 /**
- * The site's categories as caps shows them: two levels, each id once. What lies deeper is shown below its root, and
- * an id that is root and child at once is shown as the root.
+ * The site's categories for caps: two levels, each id once. Deeper categories become children of their root, and an id
+ * that is both root and child becomes a root.
  */
 export function capsCategories(site: readonly SiteCategory[]): readonly CapsCategory[] {
   const byId = new Map(site.map((category) => [category.id, category]))

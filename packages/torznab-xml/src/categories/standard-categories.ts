@@ -1,14 +1,14 @@
 /** A category of the standard: a family such as TV, which is a multiple of 1000, or a part of one. */
 export type StandardCategory = { readonly id: number; readonly name: string }
 
-/** Ids from here on are a site's own (Newznab Web API, "Category Ranges"); they form no families. */
+/** Ids from here on are site-specific (Newznab Web API, "Category Ranges") and do not form families. */
 const FIRST_CUSTOM_ID = 100_000
 
 type Family = readonly [id: number, name: string, parts: Readonly<Record<number, string>>]
 
 /**
- * The categories that Prowlarr and Jackett know: those of the Newznab Web API, "Predefined Categories", and what the
- * programs agreed upon since. nZEDb exchanges 2050 and 2060; all tools go by this order.
+ * The categories of Prowlarr and Jackett: those of the Newznab Web API, "Predefined Categories", and later additions.
+ * nZEDb swaps 2050 and 2060, but all applications use this order.
  */
 const FAMILIES: readonly Family[] = [
   [
@@ -97,18 +97,18 @@ const FAMILIES: readonly Family[] = [
   [8000, 'Other', { 8010: 'Misc', 8020: 'Hashed' }],
 ]
 
-/** All of them, each family before its parts, by number. Parts are named as in `TV/HD`. */
+/** All standard categories by number, each family before its parts. Parts have names such as `TV/HD`. */
 export const STANDARD_CATEGORIES: readonly StandardCategory[] = FAMILIES.flatMap(([familyId, family, parts]) => [
   { id: familyId, name: family },
   ...Object.entries(parts).map(([id, part]) => ({ id: Number(id), name: `${family}/${part}` })),
 ])
 
-/** The family an id belongs to by its number: 5000 of 5040 and of 5000 itself; undefined for a site's own ids. */
+/** The family of an id by its number: 5000 for 5040 and for 5000 itself; undefined for site-specific ids. */
 export function familyOfId(id: number): number | undefined {
   return id < FIRST_CUSTOM_ID ? id - (id % 1000) : undefined
 }
 
-/** Slugs of a site and the ids they usually have; several slugs mean the same. */
+/** Common slugs of categories, and their ids. Several slugs may have the same id. */
 const IDS_OF_SLUGS: Readonly<Record<string, number>> = {
   movies: 2000,
   'movies-hd': 2040,
@@ -128,7 +128,7 @@ const IDS_OF_SLUGS: Readonly<Record<string, number>> = {
   books: 7020,
 }
 
-/** The id that a category with this slug usually has; undefined for other slugs. */
+/** The usual id of a category with this slug; undefined for other slugs. */
 export function torznabIdOfSlug(slug: string): number | undefined {
   return Object.hasOwn(IDS_OF_SLUGS, slug) ? IDS_OF_SLUGS[slug] : undefined
 }

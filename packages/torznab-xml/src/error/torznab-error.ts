@@ -1,7 +1,7 @@
 /**
- * The errors that this indexer answers with. Codes and texts are those of the Newznab Web API, "Newznab Error Codes";
- * an unknown function is 300 here, where Newznab has 202. Applications compare the text of 500 as a whole, and look
- * for `Missing parameter` at the beginning of the text of 200.
+ * The errors of this indexer. Codes and texts are those of the Newznab Web API, "Newznab Error Codes", except that an
+ * unknown function is 300 instead of 202. Applications compare the whole text of 500, and check that the text of 200
+ * begins with `Missing parameter`.
  */
 const ERRORS = {
   incorrectCredentials: { code: 100, status: 401, description: 'Incorrect user credentials' },
@@ -23,12 +23,12 @@ export const TORZNAB_ERROR_KINDS = Object.keys(ERRORS) as readonly TorznabErrorK
 export type TorznabError = {
   readonly kind: TorznabErrorKind
   readonly code: number
-  /** The HTTP status that says the same. */
+  /** The corresponding HTTP status. */
   readonly status: number
   readonly description: string
 }
 
-/** @param parameter the name of the parameter at fault, which the description then ends with */
+/** @param parameter the name of the incorrect parameter, which is appended to the description */
 export function torznabError(kind: TorznabErrorKind, parameter?: string): TorznabError {
   const { description, ...rest } = ERRORS[kind]
   return { kind, ...rest, description: parameter === undefined ? description : `${description}: ${parameter}` }

@@ -1,7 +1,7 @@
 import type { AttributeTypes, FeedItem } from './feed.ts'
 import { rfc822Date } from './rfc822-date.ts'
 
-/** Takes the name and value of an extended attribute; several may have the same name. */
+/** Receives the name and value of an extended attribute. Several may have the same name. */
 type Add = (name: string, value: string | number) => void
 
 type Writers = { readonly [Name in keyof AttributeTypes]: (value: AttributeTypes[Name], add: Add) => void }
@@ -12,9 +12,8 @@ const all = (name: string) => (values: readonly string[], add: Add) => {
   for (const value of values) add(name, value)
 }
 
-/** How each known field is written. */
 const WRITERS: Writers = {
-  // Sonarr, Radarr and Prowlarr read the digits of `imdb`, Jackett's users and autobrr `imdbid`.
+  // Sonarr, Radarr and Prowlarr read the digits of `imdb`; autobrr and users of Jackett read `imdbid`.
   imdb: (id, add) => {
     const digits = String(id).padStart(7, '0')
     add('imdb', digits)
@@ -52,9 +51,9 @@ const WRITERS: Writers = {
 const NAMES = Object.keys(WRITERS) as readonly (keyof Writers)[]
 
 /**
- * Adds the extended attributes of an item, one after the other: a list of them would be most of what a feed costs. `peers`
- * is seeders and leechers together, from which tools take the leechers; the factors are always there, since autobrr takes an
- * absent one for freeleech.
+ * Passes the extended attributes of an item to a callback, because allocating lists would be most of the cost of a
+ * feed. `peers` is the sum of seeders and leechers, from which applications compute the leechers. The factors are
+ * always present, because autobrr treats a missing one as freeleech.
  */
 export function addAttributes(item: FeedItem, add: Add): void {
   const { categories, seeders, leechers, factors, attributes = {} } = item
@@ -75,7 +74,7 @@ function addOptional<Name extends keyof Writers>(name: Name, value: AttributeTyp
   if (value !== undefined) WRITERS[name](value, add)
 }
 
-/** With a point, and at most three places: `0.25`, never `2.5e-1`. */
+/** A decimal with at most three places: `0.25`, never `2.5e-1`. */
 function decimal(number: number): number {
   return Math.round(number * 1000) / 1000
 }

@@ -5,8 +5,8 @@ import { type Feed, type FeedItem, TORRENT_TYPE } from './feed.ts'
 import { rfc822Date } from './rfc822-date.ts'
 
 /**
- * The frame of a feed as the JSON that NZBHydra2 and Newznab indexers know. Every value is a string, and `item` and `attr` are
- * always lists. `category` is the item's own; all of them are among its attributes.
+ * The frame of a feed as JSON for NZBHydra2 and Newznab indexers. All values are strings, and `item` and `attr` are
+ * always lists. `category` is the item's own; the attributes contain all of them.
  */
 export function feedFrameJson(feed: Omit<Feed, 'items'>): readonly [before: string, after: string] {
   const frame = JSON.stringify({
@@ -24,7 +24,6 @@ export function feedFrameJson(feed: Omit<Feed, 'items'>): readonly [before: stri
   return [frame.slice(0, -'[]}}'.length), '}}']
 }
 
-/** The list of items. */
 export function itemsJson(items: readonly FeedItem[]): string {
   return JSON.stringify(items.map(jsonItem))
 }

@@ -4,26 +4,25 @@ import { addAttributes } from './attributes.ts'
 import { type Feed, type FeedItem, TORRENT_TYPE } from './feed.ts'
 import { rfc822Date } from './rfc822-date.ts'
 
-/** The URI that the specification fixes; readers know the attributes by it, not by the prefix. */
+/** The URI from the specification, by which readers recognize the attributes. */
 const TORZNAB_NAMESPACE = 'http://torznab.com/schemas/2015/feed'
 const NEWZNAB_NAMESPACE = 'http://www.newznab.com/DTD/2010/feeds/attributes/'
 const ATOM_NAMESPACE = 'http://www.w3.org/2005/Atom'
 
 type Frame = Omit<Feed, 'items'>
 
-/** RSS 2.0 with the elements and attributes of Newznab and Torznab, up to its items, and what follows them. */
+/** RSS 2.0 with the elements and attributes of Newznab and Torznab: the parts before and after the items. */
 export function feedFrameXml(feed: Frame): readonly [before: string, after: string] {
   const frame = frameXml(feed)
   const end = frame.lastIndexOf('</channel>')
   return [frame.slice(0, end), frame.slice(end)]
 }
 
-/** The items, one after the other. */
 export function itemsXml(items: readonly FeedItem[]): XmlText {
   return joinXml(items.map(itemXml))
 }
 
-/** The document without its items, which would take the builder several times as long: a feed is nearly all items. */
+/** The document without its items, for which the builder would be several times slower. */
 function frameXml({ title, description, siteUrl, selfUrl, offset, total, limits }: Frame): string {
   return buildXml({
     rss: {
@@ -55,7 +54,7 @@ function frameXml({ title, description, siteUrl, selfUrl, offset, total, limits 
 
 const TYPE = escapeXml(TORRENT_TYPE)
 
-/** The guid has no attribute: xml2js makes an object of an element with one. */
+/** The guid has no attributes, because xml2js would turn it into an object. */
 function itemXml(item: FeedItem): XmlText {
   const url = escapeXml(item.downloadUrl)
   const size = escapeXml(item.size)
@@ -65,7 +64,7 @@ function itemXml(item: FeedItem): XmlText {
   addAttributes(item, (name, value) => {
     attributes += `${attributeStart(name)}${escapeXml(value)}"/>`
   })
-  // Every value in it is escaped.
+  // All values are escaped.
   return [
     `<item><title>${escapeXml(item.title)}</title><guid>${escapeXml(item.detailsUrl)}</guid><link>${url}</link>`,
     `<comments>${escapeXml(item.commentsUrl)}</comments><pubDate>${escapeXml(rfc822Date(item.publishedAt))}</pubDate>`,
@@ -75,7 +74,7 @@ function itemXml(item: FeedItem): XmlText {
   ].join('') as XmlText
 }
 
-/** The names are few, and each stands in nearly every item. */
+/** Caches escaped names, which are few and occur in nearly every item. */
 const starts = new Map<string, XmlText>()
 
 function attributeStart(name: string): XmlText {

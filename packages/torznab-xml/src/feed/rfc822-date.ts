@@ -2,10 +2,10 @@ const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'] as const
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const
 
 /**
- * A time as RSS 2.0 has it (RFC 822 with a year of four digits): `Tue, 05 Mar 2024 07:08:09 +0000`. autobrr reads only
- * the numeric zone and the day of two digits, and loses the whole feed over `GMT`.
+ * Formats a time for RSS 2.0 (RFC 822 with a year of four digits): `Tue, 05 Mar 2024 07:08:09 +0000`. autobrr requires
+ * a numeric zone and a day of two digits, and discards the whole feed because of `GMT`.
  *
- * @throws RangeError for an invalid date or a year beyond 0 to 9999
+ * @throws RangeError for an invalid date or a year outside 0–9999
  */
 export function rfc822Date(date: Date): string {
   const year = date.getUTCFullYear()

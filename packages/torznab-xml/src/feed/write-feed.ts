@@ -4,8 +4,7 @@ import { feedFrameJson, itemsJson } from './feed-json.ts'
 import { feedFrameXml, itemsXml } from './feed-xml.ts'
 
 /**
- * Writes the items of a feed alone, which are nearly all of it, so that an entity tag can be made of them and they need
- * not be written twice.
+ * Writes only the items of a feed, so that their entity tag can be computed without writing them twice.
  *
  * @throws RangeError as `writeFeed` does
  */
@@ -13,7 +12,7 @@ export function writeItems(items: readonly FeedItem[], format: Format = 'xml'): 
   return format === 'json' ? itemsJson(items) : itemsXml(items)
 }
 
-/** What stands before and after the items of a feed. */
+/** The parts of a feed before and after the items. */
 export function writeFrame(
   feed: Omit<Feed, 'items'>,
   format: Format = 'xml',
@@ -22,10 +21,10 @@ export function writeFrame(
 }
 
 /**
- * A page of results (Torznab 1.3, "Search functions"; Newznab Web API, "SEARCH"). All extended attributes are in it,
- * whatever `attrs` and `extended` say, as the specification allows.
+ * Writes a page of results (Torznab 1.3, "Search functions"; Newznab Web API, "SEARCH"). It contains all extended
+ * attributes regardless of `attrs` and `extended`, as the specification allows.
  *
- * @throws RangeError when a date is invalid or beyond the years 0 to 9999
+ * @throws RangeError if a date is invalid or outside the years 0–9999
  */
 export function writeFeed(feed: Feed, format: Format = 'xml'): string {
   const [before, after] = writeFrame(feed, format)

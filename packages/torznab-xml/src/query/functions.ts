@@ -2,11 +2,11 @@
 export const SEARCH_FUNCTIONS = ['search', 'tvsearch', 'movie', 'music', 'book'] as const
 export type SearchFunction = (typeof SEARCH_FUNCTIONS)[number]
 
-/** All functions of this indexer. Others of the specification concern Usenet or sites with comments and carts. */
+/** All functions of this indexer. Other functions of the specification are for Usenet, comments and carts. */
 export const TORZNAB_FUNCTIONS = ['caps', ...SEARCH_FUNCTIONS, 'details'] as const
 export type TorznabFunction = (typeof TORZNAB_FUNCTIONS)[number]
 
-/** Parameters whose value is text to look for in one field. */
+/** Parameters for a text search in one field. */
 export const TEXT_PARAMETERS = [
   'genre',
   'artist',
@@ -20,13 +20,13 @@ export const TEXT_PARAMETERS = [
 ] as const
 export type TextParameter = (typeof TEXT_PARAMETERS)[number]
 
-/** Parameters whose value is the number of a series or film in another catalogue. */
+/** Parameters for the id of a series or film in another catalogue. */
 export const ID_PARAMETERS = ['imdbid', 'tmdbid', 'tvdbid', 'tvmazeid', 'rid', 'traktid', 'doubanid'] as const
 export type IdParameter = (typeof ID_PARAMETERS)[number]
 
 /**
- * Parameters that narrow a search, of the Newznab Web API, of Torznab 1.1 and 1.3 and of what tools send besides.
- * These are what `supportedParams` in caps can list; `cat`, `limit`, `offset` and their like never are (Torznab 1.1).
+ * Parameters that narrow a search, from the Newznab Web API, Torznab 1.1 and 1.3, and applications. `supportedParams`
+ * in caps lists only these, and never `cat`, `limit`, `offset` and the like (Torznab 1.1).
  */
 export const SEARCH_PARAMETERS = [
   'q',
@@ -42,7 +42,7 @@ export const SEARCH_PARAMETERS = [
 export type SearchParameter = (typeof SEARCH_PARAMETERS)[number]
 
 /**
- * Which parameters each function heeds. Caps tells it, and the parser goes by it, so that the two cannot differ. A
- * function without any is not available. `group` is a Usenet group, which torrents do not have.
+ * The supported parameters of each function, for both caps and the parser. A function without any is unavailable.
+ * `group` is left out because it is a Usenet group.
  */
 export type Supported = Readonly<Record<SearchFunction, readonly Exclude<SearchParameter, 'group'>[]>>

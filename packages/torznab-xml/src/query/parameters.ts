@@ -1,24 +1,24 @@
 import { cleanText } from '../xml/escape-xml.ts'
 
-/** These are lists, so several of one name are one longer list: `cat=1&cat=2` is `cat=1,2`. */
+/** Parameters that are lists, and can be repeated: `cat=1&cat=2` means `cat=1,2`. */
 const LISTS: ReadonlySet<string> = new Set(['cat', 'attrs', 'tag'])
 
-/** Reads parameters by name and remembers the first that cannot be read. */
+/** Reads parameters by name, and records the first invalid one. */
 export type ParameterReader = {
-  /** The value of a parameter; undefined when it is absent or blank. */
+  /** The value of a parameter; undefined if it is missing or blank. */
   text(name: string): string | undefined
-  /** What `parse` makes of a value. When it makes undefined of one, the parameter is incorrect. */
+  /** Parses a value. If `parse` returns undefined, the parameter is incorrect. */
   read<T>(name: string, parse: (text: string) => T | undefined): T | undefined
-  /** Notes a parameter as incorrect. */
+  /** Records a parameter as incorrect. */
   refuse(name: string): void
-  /** The first parameter that was incorrect. */
+  /** The first incorrect parameter. */
   incorrect(): string | undefined
 }
 
 /**
- * The parameters of a query string. Names count whatever their case (Torznab 1.3, "Parameters"), a blank value counts
- * as none, of several values of one name the first counts. Escapes that are not UTF-8 become U+FFFD, as browsers read
- * them; control characters are removed, since Postgres refuses NUL.
+ * Parses a query string. Names are case-insensitive (Torznab 1.3, "Parameters"), blank values are ignored, and the
+ * first of several values counts. Escapes that are not UTF-8 become U+FFFD, as in browsers. Control characters are
+ * removed, because Postgres refuses NUL.
  */
 export function readParameters(rawQuery: string): ParameterReader {
   const values = new Map<string, string>()

@@ -26,17 +26,17 @@ import {
 } from './values.ts'
 import { readWantedEpisode, type WantedEpisode } from './wanted-episode.ts'
 
-/** A search. What is undefined was not asked for; everything that is there must be fulfilled. */
+/** A search. Undefined criteria were not requested, and items must match all others. */
 export type SearchQuery = {
   readonly function: SearchFunction
   readonly q: string | undefined
-  /** Category ids as they were sent, known or not; none of them known means an empty feed. */
+  /** Category ids as sent, including unknown ones. If all are unknown, the feed is empty. */
   readonly categories: readonly number[] | undefined
   /** From 0 to the maximum. */
   readonly limit: number
   readonly offset: number
   readonly episode: WantedEpisode | undefined
-  /** An item needs one of these ids, not all (Torznab 1.1). Empty when none was sent. */
+  /** An item must have one of these ids, not all (Torznab 1.1). Empty if none was sent. */
   readonly ids: Readonly<Partial<Record<IdParameter, number>>>
   readonly year: number | undefined
   readonly text: Readonly<Partial<Record<TextParameter, string>>>
@@ -45,11 +45,11 @@ export type SearchQuery = {
   /** Bytes. */
   readonly minSize: number | undefined
   readonly maxSize: number | undefined
-  /** All extended attributes, these, or, when undefined, what the service gives without being asked. */
+  /** All extended attributes, these, or the default if undefined. */
   readonly attrs: 'all' | readonly string[] | undefined
   /**
-   * Parameters of the standard that this function does not heed. When there is one, the answer is an empty feed
-   * (Torznab 1.1, "Service Changes"): leaving it out would return what nobody asked for.
+   * Parameters of the standard that this function does not support. If there is one, the response is an empty feed
+   * (Torznab 1.1, "Service Changes"), because ignoring it would return unrelated items.
    */
   readonly unsupported: readonly SearchParameter[]
 }
@@ -60,28 +60,28 @@ export type TorznabQuery =
   | { readonly function: 'details'; readonly infoHash: string }
   | SearchQuery
 
-/** What a query string says. Whoever asks and in which format is known even when the rest is refused. */
+/** A parsed query string. The key and the format are available even if the request is refused. */
 export type TorznabRequest = {
   readonly format: Format
-  /** As it was sent, as `apikey` or `passkey`; only caps does without. */
+  /** The key as sent, as `apikey` or `passkey`. Only caps does not require it. */
   readonly apiKey: string | undefined
-  /** Undefined when it is missing or unknown. */
+  /** Undefined if it is missing or unknown. */
   readonly function: TorznabFunction | undefined
 } & ({ readonly ok: true; readonly query: TorznabQuery } | { readonly ok: false; readonly error: TorznabError })
 
 export type ParseOptions = {
   readonly supported: Supported
-  /** As caps tells them. */
+  /** The same limits as in caps. */
   readonly limits: { readonly default: number; readonly max: number }
 }
 
 /**
- * Reads the query string of a Torznab request (Torznab 1.3, "Standard Queries" and "Parameters"). Never throws.
+ * Parses the query string of a Torznab request (Torznab 1.3, "Standard Queries" and "Parameters"). Never throws.
  *
- * Names the first thing that is wrong: `t` is missing (200), unknown (300), the key is missing (200), a parameter is
- * incorrect (201). A limit beyond the maximum is the maximum. Names that the standard does not know are ignored.
+ * Reports the first error: `t` is missing (200) or unknown (300), the key is missing (200), or a parameter is incorrect
+ * (201). A limit above the maximum becomes the maximum. Names outside the standard are ignored.
  *
- * @param rawQuery as it stood in the URL, with or without its question mark
+ * @param rawQuery as in the URL, with or without the question mark
  */
 export function parseTorznabQuery(rawQuery: string, options: ParseOptions): TorznabRequest {
   const parameters = readParameters(rawQuery)
@@ -106,7 +106,7 @@ export function parseTorznabQuery(rawQuery: string, options: ParseOptions): Torz
   return query === undefined ? refused(torznabError('missingParameter', 'id')) : { ...common, ok: true, query }
 }
 
-/** The format that a query string asks for, whatever else it says. */
+/** The requested format of a query string. */
 export function requestedFormat(rawQuery: string): Format {
   return formatOf(readParameters(rawQuery))
 }
@@ -125,7 +125,7 @@ function readSearch(name: SearchFunction, parameters: ParameterReader, options: 
   const unsupported = SEARCH_PARAMETERS.filter(
     (parameter) => !supported.has(parameter) && parameters.text(parameter) !== undefined,
   )
-  // A value of an unsupported parameter is not checked either.
+  // Values of unsupported parameters are not checked.
   const ignored = new Set<string>(unsupported)
   const supportedOnly: ParameterReader = {
     ...parameters,
@@ -152,12 +152,11 @@ function readSearch(name: SearchFunction, parameters: ParameterReader, options: 
   }
 }
 
-/** Zero days or bytes would exclude everything; tools mean no bound. */
+/** Zero days or bytes would exclude everything. Applications mean no limit. */
 function boundOf(most: number | undefined): number | undefined {
   return most === 0 ? undefined : most
 }
 
-/** The parameters of these names that were sent. */
 function readAll<Name extends string, Value>(
   names: readonly Name[],
   read: (name: Name) => Value | undefined,

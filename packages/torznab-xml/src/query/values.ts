@@ -1,18 +1,18 @@
-/** The greatest id of a film or series: they are 32-bit integers in every catalogue and in Postgres. */
+/** Maximum id of a film or series, which are 32-bit integers in all catalogues and in Postgres. */
 export const MAX_EXTERNAL_ID = 2_147_483_647
 
-/** A whole number from 0; undefined for everything else, such as `-1` or `1e3`. Beyond 2^53 - 1 it is that. */
+/** Parses a whole number from 0, capped at 2^53 - 1; undefined for anything else, such as `-1` or `1e3`. */
 export function parseWhole(text: string): number | undefined {
   return /^\d+$/.test(text) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : undefined
 }
 
-/** Whole numbers from 0, separated by commas; blank places are skipped. Each number once. */
+/** Parses whole numbers from 0, separated by commas, without blanks and duplicates. */
 export function parseNumbers(text: string): readonly number[] | undefined {
   const numbers = listOf(text).map(parseWhole)
   return numbers.includes(undefined) ? undefined : [...new Set(numbers.filter((number) => number !== undefined))]
 }
 
-/** A positive number of another catalogue, such as TheTVDB's. */
+/** Parses a positive id of another catalogue, such as TheTVDB. */
 export function parseId(text: string): number | undefined {
   const id = /^\d{1,10}$/.test(text) ? Number(text) : undefined
   return id !== undefined && id <= MAX_EXTERNAL_ID ? id : undefined
@@ -28,10 +28,10 @@ export function parseYear(text: string): number | undefined {
   return /^\d{4}$/.test(text) ? Number(text) : undefined
 }
 
-/** Which tags an item must have and must not have (Torznab 1.3, "'tag' parameter"). Lower case. */
+/** Required and excluded tags in lower case (Torznab 1.3, "'tag' parameter"). */
 export type TagFilter = { readonly include: readonly string[]; readonly exclude: readonly string[] }
 
-/** `freeleech,-remake`: a hyphen excludes. */
+/** Parses tags such as `freeleech,-remake`, where a hyphen excludes. */
 export function parseTags(text: string): TagFilter | undefined {
   const tags = listOf(text.toLowerCase())
   if (tags.some((tag) => tag === '-')) return undefined

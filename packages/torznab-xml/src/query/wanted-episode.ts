@@ -1,20 +1,20 @@
 import type { ParameterReader } from './parameters.ts'
 
-/** From and to are the same for a single one. */
+/** For a single number, both ends are equal. */
 export type NumberRange = { readonly from: number; readonly to: number }
 
-/** Which episodes a TV search wants. */
+/** The requested episodes of a TV search. */
 export type WantedEpisode =
-  /** Everything of these seasons: their packs and their episodes. Seasons may be years, such as 2024. */
+  /** Packs and episodes of these seasons. Seasons may be years, such as 2024. */
   | { readonly kind: 'season'; readonly season: NumberRange }
-  /** Without a season any season's, or an absolute number. */
+  /** Without a season, episodes of any season, or absolute numbers. */
   | { readonly kind: 'episode'; readonly season: NumberRange | undefined; readonly episode: NumberRange }
-  /** `YYYY-MM-DD`, a day that exists. */
+  /** A valid date as `YYYY-MM-DD`. */
   | { readonly kind: 'airDate'; readonly date: string }
 
 /**
- * Reads `season` and `ep` (Newznab Web API, "TV-SEARCH"): `1`, `01`, `S01`, `S01-S03`; `5`, `E05`, `E05-E07`,
- * `E05E06`. A daily show is asked for with the year as its season and `05/31` as its episode.
+ * Parses `season` and `ep` (Newznab Web API, "TV-SEARCH"): `1`, `01`, `S01`, `S01-S03`; `5`, `E05`, `E05-E07`,
+ * `E05E06`. For a daily show, the season is the year and the episode a day such as `05/31`.
  */
 export function readWantedEpisode(parameters: ParameterReader): WantedEpisode | undefined {
   const season = parameters.read('season', parseSeason)
@@ -45,7 +45,7 @@ function rangeOf(match: RegExpExecArray | null): NumberRange | undefined {
   return from <= to ? { from, to } : undefined
 }
 
-/** A day as `YYYY-MM-DD`; undefined for one that does not exist, such as 30 February. */
+/** Formats a day as `YYYY-MM-DD`; undefined for invalid ones, such as 30 February. */
 function dateOf(year: number, month: string, day: string): string | undefined {
   if (year < 1000) return undefined
   const date = new Date(Date.UTC(year, Number(month) - 1, Number(day)))

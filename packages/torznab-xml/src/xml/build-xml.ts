@@ -1,14 +1,14 @@
 import XMLBuilder from 'fast-xml-builder'
 import type { XmlText } from './escape-xml.ts'
 
-/** A child of an element; several of one name are a list. An undefined one is left out. */
+/** A child of an element, or a list of children with one name. Undefined children are omitted. */
 type XmlChild = XmlText | XmlElement | readonly XmlChild[] | undefined
 
 /** An element: names beginning with `@` are its attributes, `#text` is its content, others are its children. */
 export type XmlElement = { readonly [name: string]: XmlChild }
 
-// The builder's own escaping leaves control characters and lone surrogates in, so ours, which XmlText vouches for,
-// takes its place. Without suppressBooleanAttributes, an attribute "true" would lose its value.
+// XmlText is already escaped, because the builder's own escaping keeps control characters and lone surrogates. Without
+// suppressBooleanAttributes, an attribute "true" would lose its value.
 const builder = new XMLBuilder({
   attributeNamePrefix: '@',
   ignoreAttributes: false,
@@ -19,7 +19,7 @@ const builder = new XMLBuilder({
 
 const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
-/** A document of XML 1.0, to be sent as UTF-8. */
+/** Writes an XML 1.0 document for UTF-8. */
 export function buildXml(root: XmlElement): string {
   return `${DECLARATION}${builder.build(root)}`
 }

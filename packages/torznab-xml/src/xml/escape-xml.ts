@@ -1,11 +1,11 @@
 declare const escaped: unique symbol
 
-/** Text that may stand in an XML document as it is, between tags or in double quotes. Only `escapeXml` makes it. */
+/** Text that is safe in an XML document between tags and in double quotes. Only `escapeXml` creates it. */
 export type XmlText = string & { readonly [escaped]: true }
 
 /**
- * What XML 1.0 (section 2.2) forbids or discourages: control characters but tab, line feed and carriage return, the
- * byte order mark and the non-characters. One of them in one title makes strict readers refuse the whole document.
+ * Characters that XML 1.0 (section 2.2) forbids or discourages: control characters except tab, line feed and carriage
+ * return, the byte order mark and non-characters. Strict readers refuse the whole document because of one of them.
  */
 const REMOVED = /[\0-\x08\x0B\x0C\x0E-\x1F\x7F-\x9F\uFEFF\uFFFE\uFFFF]/g
 /** In Unicode mode this matches only surrogates without their partner. */
@@ -15,37 +15,36 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '<': '&lt;',
   '>': '&gt;',
   '"': '&quot;',
-  // As references, since readers turn the bare characters into spaces in attributes, and CR into LF everywhere.
+  // Without references, readers replace these with spaces in attributes, and CR with LF everywhere.
   '\t': '&#9;',
   '\n': '&#10;',
   '\r': '&#13;',
 }
-/** Whether anything has to be done at all; for most strings of a feed nothing has. */
+/** Whether a string needs escaping. Most strings of a feed do not. */
 const NOT_PLAIN = /[\0-\x1F&<>"\x7F-\x9F\uD800-\uDFFF\uFEFF\uFFFE\uFFFF]/
 
 /**
- * Text without what no document may hold. Control characters and non-characters are removed, as Jackett and Prowlarr
- * do: applications compare titles, and such a character is never a part of one. A lone surrogate is the rest of a
- * character that is lost, and becomes U+FFFD, as UTF-8 encoders make it, before removing what is between two of them
- * could join them. JSON documents get the same text.
+ * Cleans text for XML and JSON documents. Control characters and non-characters are removed, as in Jackett and
+ * Prowlarr: applications compare titles, which never contain them. Lone surrogates become U+FFFD, as in UTF-8 encoders,
+ * before the removal, which could otherwise join two of them.
  */
 export function cleanText(text: string): string {
   return NOT_PLAIN.test(text) ? text.replace(LONE_SURROGATES, '\u{FFFD}').replace(REMOVED, '') : text
 }
 
-/** Any text as character data or attribute value of XML 1.0 (sections 2.4 and 3.3.3), after `cleanText`. */
+/** Cleans and escapes text for character data and attribute values of XML 1.0 (sections 2.4 and 3.3.3). */
 export function escapeXml(value: string | number): XmlText {
   const text = String(value)
   const isPlain = typeof value === 'number' || !NOT_PLAIN.test(text)
   return (isPlain ? text : cleanText(text).replace(/[&<>"\t\n\r]/g, (found) => ENTITIES[found] ?? '')) as XmlText
 }
 
-/** A piece of a document as it is written in the source, without anything to fill in. */
+/** A literal piece of a document. */
 export function xml(strings: TemplateStringsArray): XmlText {
   return (strings[0] ?? '') as XmlText
 }
 
-/** Pieces, one after the other. */
+/** Concatenates pieces. */
 export function joinXml(pieces: readonly XmlText[]): XmlText {
   return pieces.join('') as XmlText
 }
