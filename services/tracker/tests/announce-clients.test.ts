@@ -25,14 +25,14 @@ test.each(['-XX1000-abcdefghijkl', '-YY1200-abcdefghijkl'])('a denied client is 
   await expectFailure('client_not_allowed', () => announce(tracker.url, passkey, { infoHash, peerId }))
 })
 
-test('a client whose peer id only resembles a denied one is let in', async () => {
+test('accepts a client whose peer id only resembles a denied one', async () => {
   const { passkey } = await someone()
   const { infoHash } = await someTorrent()
   const reply = await announce(tracker.url, passkey, { infoHash, peerId: '-YY1300-abcdefghijkl' })
   expect(reply.fields['incomplete']).toBe(1)
 })
 
-test('where some clients are allowed, every other one is refused', async () => {
+test('with a list of allowed clients, all others are refused', async () => {
   const { passkey } = await someone()
   const { infoHash } = await someTorrent()
   const by = (peerId: string) => () => announce(tracker.url, passkey, { infoHash, peerId })
@@ -53,7 +53,7 @@ test.each([1024, 6881, 51413, 65_535])('port %i is accepted', async (port) => {
   expect((await announce(tracker.url, passkey, { infoHash, port })).fields['incomplete']).toBe(1)
 })
 
-test('a stop is let through from a refused port', async () => {
+test('accepts a stop from a refused port', async () => {
   const { passkey } = await someone()
   const { infoHash } = await someTorrent()
   expect((await announce(tracker.url, passkey, { infoHash, port: 6881 })).fields['incomplete']).toBe(1)
@@ -62,7 +62,7 @@ test('a stop is let through from a refused port', async () => {
   expect(stop.fields['incomplete']).toBe(0)
 })
 
-test('a stop of an unknown peer, a client too many and an announce too soon are warnings', async () => {
+test('warns about a stop of an unknown peer, too many clients and an announce too soon', async () => {
   const { passkey } = await someone()
   const { infoHash } = await someTorrent()
   const client = (n: number, more: Partial<AnnounceParameters> = {}) =>
@@ -79,7 +79,7 @@ test('a stop of an unknown peer, a client too many and an announce too soon are 
   expect((await client(1)).fields['warning message']).toBeUndefined()
 })
 
-test('announces beyond the limit are answered 429 with the same body, until the minute is over', async () => {
+test('announces over the limit receive 429 with the same body until the minute ends', async () => {
   const { passkey } = await someone()
   const { infoHash } = await someTorrent()
   const act = () => announce(tracker.url, passkey, { infoHash })

@@ -10,11 +10,11 @@ import { createAnnouncer, createMember } from './support/members.ts'
 import { answerTo, binary, connectSocket, type Message, makeOffers } from './support/socket-client.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
 
-/** Of the 9,000 recorded requests, in private and in open mode. */
+/** The number of replayed requests out of 9,000 recorded ones, in private and in open mode. */
 const REQUESTS = Math.min(9_000, 500 * TRIALS)
-/** Of the 2,000 recorded WebSocket messages. */
+/** The number of replayed WebSocket messages out of 2,000 recorded ones. */
 const MESSAGES = Math.min(2_000, 150 * TRIALS)
-/** A new one is recorded where there is none. */
+/** Records a new corpus if there is none. */
 const recordingOf = (name: string): URL => new URL(`data/announces-${name}.gz`, import.meta.url)
 
 const trackers: TestTracker[] = []
@@ -55,7 +55,7 @@ function expectRecorded(name: string, answers: readonly string[]): void {
   for (const [i, answer] of answers.entries()) expect([i, answer]).toEqual([i, recorded[i]])
 }
 
-test('a private tracker answers recorded requests as it did', async () => {
+test('a private tracker returns the recorded replies', async () => {
   const tracker = await startTracker({
     TRUSTED_PROXIES: '127.0.0.1',
     ALLOW_PRIVATE_PEERS: 'true',
@@ -87,7 +87,7 @@ test('a private tracker answers recorded requests as it did', async () => {
   await replay('private', tracker, { passkeys: [...passkeys, 'f'.repeat(40), 'short'], torrents })
 }, 300_000)
 
-test('an open tracker answers recorded requests as it did', async () => {
+test('an open tracker returns the recorded replies', async () => {
   const tracker = await startTracker({
     TRACKER_MODE: 'open',
     TRUSTED_PROXIES: '127.0.0.1',
@@ -100,7 +100,7 @@ test('an open tracker answers recorded requests as it did', async () => {
   await replay('open', tracker, { passkeys: Array.from({ length: 40 }, () => undefined), torrents })
 }, 300_000)
 
-test('sockets of a private tracker answer recorded messages as they did', async () => {
+test('sockets of a private tracker return the recorded replies', async () => {
   const tracker = await startTracker({ WS_MESSAGES_PER_SECOND: '1000', ANNOUNCE_LIMIT: '0' })
   trackers.push(tracker)
   await tracker.context.useCases.categories.seed()
@@ -127,7 +127,7 @@ test('sockets of a private tracker answer recorded messages as they did', async 
     const name = torrents.findIndex((each) => binary(each) === hash)
     const regular = typeof interval === 'number' && interval >= 120 && interval < 132 ? 120 : interval
     const scraped = typeof files === 'object' && files !== null ? Object.values(files) : undefined
-    // Chance decides who gets which offer.
+    // The receivers of offers are random.
     return JSON.stringify({ ...rest, name, regular, minimum, scraped }).replaceAll(/(o{3,}|v=0\\r\\n)\d+/g, '$1')
   }
   for (let step = 0; step < MESSAGES; step++) {

@@ -65,7 +65,7 @@ async function announcing(): Promise<Announcing> {
   }
 }
 
-/** Sends text over a connection of its own, ends its own half at once, and returns what comes until the other ends. */
+/** Sends text over a new connection, ends its half immediately, and returns the reply. */
 function exchangeHalfClosed(text: string): Promise<string> {
   const { hostname, port } = new URL(tracker.url)
   return new Promise((resolve, reject) => {
@@ -82,7 +82,7 @@ test.each([
   ['an announce', 1, 'Connection: close'],
   ['an announce on a connection to be kept', 1, 'Connection: keep-alive'],
   ['announces one behind the other', 3, 'Connection: keep-alive'],
-])('%s is answered on a connection whose client sends no more', async (_name, count, header) => {
+])('replies to %s after the client has ended its half of the connection', async (_name, count, header) => {
   const { infoHash, passkey } = await announcing()
   const request = `GET /announce?passkey=${passkey}&${announceQuery({ infoHash })} HTTP/1.1\r\nHost: x\r\n${header}\r\n\r\n`
   const answered = await exchangeHalfClosed(request.repeat(count))
@@ -93,7 +93,7 @@ test.each([
 const NOT_USABLE = 'tracker_failures_total{action="announce",rule="address_not_usable"}'
 
 test.each(['0.0.0.0', '::', '::ffff:0.0.0.0'])(
-  'an announce from %s is refused and registers nobody',
+  'an announce from %s is refused and registers no peer',
   async (address) => {
     const { infoHash, passkey, complete } = await announcing()
     const before = await metricOf(tracker, NOT_USABLE)
@@ -105,7 +105,7 @@ test.each(['0.0.0.0', '::', '::ffff:0.0.0.0'])(
   },
 )
 
-test('an announce whose connection is gone is refused and registers nobody', async () => {
+test('an announce on a closed connection is refused and registers no peer', async () => {
   const { infoHash, passkey, complete } = await announcing()
   const before = await metricOf(tracker, NOT_USABLE)
   const server = createHttpServer((request: IncomingMessage) => {
@@ -120,7 +120,7 @@ test('an announce whose connection is gone is refused and registers nobody', asy
   await running.drain()
 })
 
-test('a batch that cannot be read is counted as failed, and the others are written', async () => {
+test('an unreadable batch counts as failed, and the others are written', async () => {
   const { infoHash, userId, act } = await announcing()
   const tag = infoHash.startsWith('00') ? '01' : '00'
   await redis.hset(`{${tag}}:du`, 'x', 'y')
@@ -140,7 +140,7 @@ test('a batch that cannot be read is counted as failed, and the others are writt
   await redis.del(await redis.keysBuffer(`{${tag}}:flush*`))
 })
 
-test('a peer lives two intervals and five minutes, in its swarm and in the activity of its user', async () => {
+test('a peer expires after two intervals and five minutes, in its swarm and in the activity of its user', async () => {
   const { userId, act, complete } = await announcing()
   const staff = await tracker.signedIn('staff', 'moderator')
   await act({ event: 'started' })
@@ -153,7 +153,7 @@ test('a peer lives two intervals and five minutes, in its swarm and in the activ
   expect((await staff.get(`/api/user/${userId}/stats`)).json).toMatchObject({ seeding: 0 })
 })
 
-test('a peer that came back to a lost swarm and is too soon, or repeats an announce, gets the short interval again', async () => {
+test('a peer that returns to a lost swarm too soon, or repeats an announce, receives the short interval again', async () => {
   const { infoHash, act } = await announcing()
   const other = await createAnnouncer(tracker, 'other')
   await act({ port: 7001 })
@@ -189,7 +189,7 @@ test.each(
   if (method !== 'HEAD') expect(answer.member('error', 'code')).toBe('METHOD_NOT_ALLOWED')
 })
 
-test('a target with scheme and host is answered like one without', async () => {
+test('a target with scheme and host receives the same reply as one without', async () => {
   const { infoHash, passkey } = await announcing()
   const reply = await rawGet(
     tracker.url,
@@ -201,7 +201,7 @@ test('a target with scheme and host is answered like one without', async () => {
   expect(scraped.bytes.toString('latin1')).toContain('10:incompletei1e')
 })
 
-test('a stop while the torrent is pending again stops the peer and credits what moved', async () => {
+test('a stop while the torrent is pending again removes the peer and credits its transfer', async () => {
   const { infoHash, torrentId, userId, act, complete } = await announcing()
   await act({ event: 'started' })
   await tracker.sql("update torrents set state = 'pending' where id = $1", [torrentId])

@@ -42,7 +42,7 @@ function expectUnavailable(reply: Reply): void {
   expect(reply.fields['retry in']).toBe(5)
 }
 
-test('Redis stopped: announces and scrapes fail as unavailable, and work again by themselves', async () => {
+test('Redis stopped: announces and scrapes fail as unavailable, and recover by themselves', async () => {
   await seed()
   await servers.redis.kill()
   expectUnavailable(await seed())
@@ -54,7 +54,7 @@ test('Redis stopped: announces and scrapes fail as unavailable, and work again b
   expect((await leech()).peers).toEqual(['127.0.0.1:7001'])
 })
 
-test('Redis frozen: announces fail instead of waiting for it, and work again when it thaws', async () => {
+test('Redis frozen: announces fail instead of waiting, and recover when it resumes', async () => {
   await seed()
   servers.redis.pause()
   const replies = await Promise.all([seed(), leech(), seed()])
@@ -63,7 +63,7 @@ test('Redis frozen: announces fail instead of waiting for it, and work again whe
   await eventually(async () => (await seed()).fields['failure reason'] === undefined)
 })
 
-test('Redis emptied: the swarm fills again, and who comes back is asked to come again soon', async () => {
+test('Redis emptied: the swarm fills again, and returning peers receive a short interval', async () => {
   await seed()
   await leech()
   await writeAccounting(tracker)
@@ -79,7 +79,7 @@ test('Redis emptied: the swarm fills again, and who comes back is asked to come 
   expect((await leech()).peers).toEqual(['127.0.0.1:7001'])
 })
 
-test('Postgres stopped: those who are cached announce on, and what they move is written later', async () => {
+test('Postgres stopped: cached users continue to announce, and their transfer is written later', async () => {
   const uncached = await createAnnouncer(tracker, 'uncached')
   const uploaded = async (): Promise<number> => {
     const found = await tracker.db.selectFrom('users').select('uploaded').where('id', '=', alice.id).execute()
@@ -114,7 +114,7 @@ test('Postgres stopped: those who are cached announce on, and what they move is 
   })
 })
 
-test('thousands of malformed requests get failures in bencode, and nothing worse', async () => {
+test('thousands of malformed requests receive failures in bencode', async () => {
   const number = Number(process.env['FUZZ_SEED'] ?? '20261121')
   const random = randomFrom(number)
   const valid = announceQuery({
@@ -174,7 +174,7 @@ test('thousands of malformed requests get failures in bencode, and nothing worse
   expect(tracker.logged()).not.toContain('announce or scrape failed')
 })
 
-test('a request line that is too long is refused, and one that never ends is cut off', async () => {
+test('refuses a request line that is too long, and closes the connection of an endless one', async () => {
   const huge = await rawGet(tracker.url, `/announce?${'a'.repeat(60_000)}`)
   expect(huge.fields['failure reason']).toBe('The query is too long')
   const { hostname, port } = new URL(tracker.url)

@@ -19,7 +19,7 @@ import {
   type ToldServer,
 } from './support/front-and-node.ts'
 
-// What clients do to connections, to the announce front and to node:http alone: both stand it, in the same way.
+// Runs the same behaviour of clients against the announce front and node:http alone, which must react in the same way.
 const BOTH = [
   ['the announce front', true],
   ['node:http alone', false],
@@ -69,7 +69,7 @@ function connectionsOf({ server }: ToldServer): Promise<number> {
   )
 }
 
-test.each(BOTH)('%s answers in order, and a POST behind an announce waits for it', async (_name, hasFront) => {
+test.each(BOTH)('%s replies in order, and a POST after an announce waits for it', async (_name, hasFront) => {
   await start(hasFront)
   const answers = readToEnd(await send(HELD + ANNOUNCE + POST + ANNOUNCE.replace('Host', 'Connection: close\r\nHost')))
   await arrived(hasFront ? 1 : 3)
@@ -78,7 +78,7 @@ test.each(BOTH)('%s answers in order, and a POST behind an announce waits for it
   expect(bodies(await answers)).toEqual(['/announce?held=1 for undefined', announced, 'POST /other', announced])
 })
 
-test.each(BOTH)('%s answers a client that has ended its half', async (_name, hasFront) => {
+test.each(BOTH)('%s replies to a client that has ended its half', async (_name, hasFront) => {
   await start(hasFront)
   const socket = await send(HELD)
   const answers = readToEnd(socket)
@@ -88,7 +88,7 @@ test.each(BOTH)('%s answers a client that has ended its half', async (_name, has
   expect(bodies(await answers)).toEqual(['/announce?held=1 for undefined'])
 })
 
-test.each(BOTH)('%s outlives clients that go away while they are answered', async (_name, hasFront) => {
+test.each(BOTH)('%s survives clients that disconnect during a reply', async (_name, hasFront) => {
   await start(hasFront)
   for (let i = 0; i < 20; i++) {
     const socket = await send(HELD + ANNOUNCE + HELD)
@@ -100,7 +100,7 @@ test.each(BOTH)('%s outlives clients that go away while they are answered', asyn
   expect(bodies(await readToEnd(await send(ANNOUNCE.replace('1.1', '1.0'))))).toHaveLength(1)
 })
 
-test.each(BOTH)('%s closes a connection that does not read its answer in time', async (_name, hasFront) => {
+test.each(BOTH)('%s closes a connection that does not read its reply in time', async (_name, hasFront) => {
   await start(hasFront, { graceMs: 300, minBytesPerSecond: LARGE })
   const socket = await send(LARGE_ANNOUNCE)
   socket.pause()
@@ -108,7 +108,7 @@ test.each(BOTH)('%s closes a connection that does not read its answer in time', 
   await eventually(() => connectionsOf(told).then((count) => count === 0))
 })
 
-test.each(BOTH)('%s closes a connection that reads its answer byte by byte', async (_name, hasFront) => {
+test.each(BOTH)('%s closes a connection that reads its reply byte by byte', async (_name, hasFront) => {
   await start(hasFront, { graceMs: 300, minBytesPerSecond: LARGE })
   const socket = await send(LARGE_ANNOUNCE)
   socket.pause()
@@ -118,7 +118,7 @@ test.each(BOTH)('%s closes a connection that reads its answer byte by byte', asy
   clearInterval(reading)
 })
 
-test.each(BOTH)('%s closes a connection when more waits than the server may hold', async (_name, hasFront) => {
+test.each(BOTH)('%s closes a connection whose unread replies exceed the limit', async (_name, hasFront) => {
   await start(hasFront, { maxBytes: 1.5 * LARGE })
   for (const each of [1, 2]) {
     const socket = await send(LARGE_ANNOUNCE)
@@ -128,7 +128,7 @@ test.each(BOTH)('%s closes a connection when more waits than the server may hold
   await eventually(() => connectionsOf(told).then((count) => count === 1))
 })
 
-test('of 10,000 requests in a row whose answers nobody reads, those are read that have room', async () => {
+test('reads only as many of 10,000 pipelined requests as have space for their unread replies', async () => {
   await start(true)
   const socket = await send(LARGE_ANNOUNCE.repeat(10_000))
   socket.pause()
@@ -137,7 +137,7 @@ test('of 10,000 requests in a row whose answers nobody reads, those are read tha
   expect(told.targets).toHaveLength(1)
 })
 
-test.each(BOTH)('%s answers 10,000 requests in a row to who reads the answers', async (_name, hasFront) => {
+test.each(BOTH)('%s replies to 10,000 pipelined requests if the client reads', async (_name, hasFront) => {
   await start(hasFront)
   const last = ANNOUNCE.replace('Host', 'Connection: close\r\nHost')
   expect(bodies(await readToEnd(await send(ANNOUNCE.repeat(9_999) + last)))).toHaveLength(10_000)
@@ -152,7 +152,7 @@ test.each(BOTH)('%s closes connections that send a request too slowly, or none',
   expect(answers).toEqual([late, late, late, expect.stringMatching(/^HTTP\/1\.1 200 .*undefinedHTTP\/1\.1 408 /s)])
 })
 
-test.each(BOTH)('%s closes connections that are idle, and none that waits for its answer', async (_name, hasFront) => {
+test.each(BOTH)('%s closes idle connections, and none with a pending reply', async (_name, hasFront) => {
   await start(hasFront)
   told.server.keepAliveTimeout = 200
   const [idle, held] = [await send(ANNOUNCE), await send(HELD)]
@@ -163,7 +163,7 @@ test.each(BOTH)('%s closes connections that are idle, and none that waits for it
   expect(bodies((await answers[1]) ?? '')).toEqual(['/announce?held=1 for undefined'])
 })
 
-test.each(BOTH)('a drain of %s ends a batch behind the answer under way', async (_name, hasFront) => {
+test.each(BOTH)('a drain of %s ends a batch after the current reply', async (_name, hasFront) => {
   await start(hasFront)
   const answers = readToEnd(await send(HELD + ANNOUNCE.repeat(50)))
   await arrived(hasFront ? 1 : 51)
@@ -175,7 +175,7 @@ test.each(BOTH)('a drain of %s ends a batch behind the answer under way', async 
   await drained
 })
 
-test.each(BOTH)('a drain of %s ends idle connections, and answers those that are not', async (_name, hasFront) => {
+test.each(BOTH)('a drain of %s ends idle connections, and replies to the others', async (_name, hasFront) => {
   await start(hasFront)
   const [idle, silent, busy] = [await send(ANNOUNCE), await send(''), await send(ANNOUNCE)]
   const answers = [idle, silent, busy].map((socket) => readToEnd(socket))
@@ -188,7 +188,7 @@ test.each(BOTH)('a drain of %s ends idle connections, and answers those that are
   expect(both).toContain('Connection: close')
 })
 
-test.each(BOTH)('%s lets a connection be upgraded behind an announce', async (_name, hasFront) => {
+test.each(BOTH)('%s allows an upgrade after an announce', async (_name, hasFront) => {
   await start(hasFront)
   told.server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     socket.end(`HTTP/1.1 101 Switching Protocols\r\n\r\n${String(request.url)} ${head.toString('latin1')}`)
@@ -201,7 +201,7 @@ test.each(BOTH)('%s lets a connection be upgraded behind an announce', async (_n
   }
 })
 
-test('the front gives node:http every connection that is silent', async () => {
+test('the front passes silent connections to node:http', async () => {
   await start(true)
   const socket = await send('')
   await sleep(1_500)

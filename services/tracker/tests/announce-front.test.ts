@@ -3,7 +3,7 @@ import { randomFrom, TRIALS } from '@vault-and-tracker/dev-env'
 import { ANNOUNCE, type Both, expectSame as expectSameOf, startTold } from './support/front-and-node.ts'
 import { messagesFrom } from './support/http-messages.ts'
 
-// The same bytes go to a server with the announce front and to one that is node:http alone: the answers are the same.
+// Sends the same bytes to a server with the announce front and to one with node:http alone, and compares the replies.
 const CASES = 500 * TRIALS
 const SEED = Number(process.env['FUZZ_SEED'] ?? Date.now() % 1_000_000)
 /** Connections at a time. */
@@ -20,7 +20,7 @@ function expectSame(...pieces: readonly string[]): Promise<string> {
   return expectSameOf(both, pieces)
 }
 
-/** Sends what is odd, on a connection of its own and behind an announce, and sees that it was node:http that read it. */
+/** Sends an unusual request alone and after an announce, and asserts that node:http handled it. */
 async function expectNodesWay(message: string): Promise<void> {
   for (const before of ['', ANNOUNCE]) {
     const read = both.front.readByNode()
@@ -29,7 +29,7 @@ async function expectNodesWay(message: string): Promise<void> {
   }
 }
 
-test('an announce that is sent whole is not read by node:http, and its answer is the one of node:http', async () => {
+test('an announce in one piece bypasses node:http, and its reply is the same', async () => {
   const read = both.front.readByNode()
   expect(await expectSame(ANNOUNCE)).toMatch(/^HTTP\/1\.1 200 OK\r\nContent-Type: text\/plain\r\n.*keep-alive/s)
   expect(await expectSame(ANNOUNCE + ANNOUNCE.replace('announce', 'scrape'))).toMatch(/announce\?a=1.*scrape\?a=1/s)
@@ -39,7 +39,7 @@ test('an announce that is sent whole is not read by node:http, and its answer is
   expect(both.front.readByNode()).toBe(read)
 })
 
-test('requests are answered alike cut in two at every point, with others behind them', async () => {
+test('replies do not depend on where requests are split', async () => {
   const post = 'POST /announce HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc'
   for (const message of [ANNOUNCE, ANNOUNCE + ANNOUNCE.replace('announce', 'scrape'), ANNOUNCE + post + ANNOUNCE])
     for (let first = 1; first < message.length; first += AT_ONCE) {
@@ -85,7 +85,7 @@ test.each([
   ['trailers', 'TE: trailers\r\n'],
   ['a long field', `X: ${'y'.repeat(20_000)}\r\n`],
   ['many fields', 'X: y\r\n'.repeat(2_100)],
-])('a request with %s is answered as by node:http, and by it', async (_name, fields) => {
+])('node:http handles a request with %s', async (_name, fields) => {
   await expectNodesWay(`GET /announce?b=1 HTTP/1.1\r\nHost: x\r\n${fields}\r\n${ANNOUNCE}`)
   for (const version of ['1.0', '1.2', '2.0', '1.10'])
     await expectSame(`GET /announce?b=1 HTTP/${version}\r\nHost: x\r\n${fields}\r\n${ANNOUNCE}`)
@@ -114,7 +114,7 @@ test.each([
   'PRI * HTTP/2.0',
   '\r\nGET /announce HTTP/1.1',
   '\nGET /announce HTTP/1.1',
-])('a request line %j is answered as by node:http, and by it', async (line) => {
+])('node:http handles the request line %j', async (line) => {
   await expectNodesWay(`${line}\r\nHost: x\r\n\r\n`)
   await expectNodesWay(`${line}\nHost: x\n\n`)
   await expectSame(`${line}\r\nHost: x\r\n\r\n${ANNOUNCE}`)
@@ -134,7 +134,7 @@ test.each([
   ['with white space around values', 'GET /announce HTTP/1.1\r\nHost: \t \r\nX-Forwarded-For: \t1 \t\r\n\r\n'],
   ['with X-Forwarded-For twice', 'GET /announce HTTP/1.1\r\nHost: x\r\nX-Forwarded-For:\r\nX-Forwarded-For: 2\r\n\r\n'],
   ['with other spaces around values', 'GET /announce HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: \xa01\xa0\r\n\r\n'],
-])('a request %s is answered as by node:http', async (_name, message) => {
+])('a request %s receives the same reply as from node:http', async (_name, message) => {
   await expectSame(message)
   await expectSame(ANNOUNCE + message + ANNOUNCE)
 })

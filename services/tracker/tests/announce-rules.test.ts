@@ -61,7 +61,7 @@ test('scrape_without_info_hash refuses a full scrape', async () => {
 test.each<['suspended' | 'banned', FailureName]>([
   ['suspended', 'account_suspended'],
   ['banned', 'account_banned'],
-])('an account that is %s is refused as soon as the change is heard of, and let in again', async (state, name) => {
+])('an account that is %s is refused as soon as the change arrives, and accepted again later', async (state, name) => {
   const { id, passkey } = await someone()
   const { infoHash } = await someTorrent()
   const act = () => announce(tracker.url, passkey, { infoHash, event: 'started' })
@@ -77,7 +77,7 @@ test.each<['suspended' | 'banned', FailureName]>([
   expect((await act()).fields['failure reason']).toBeUndefined()
 })
 
-test('a passkey that was reset fails at once, and the new one works at once', async () => {
+test('after a reset, the old passkey fails and the new one works immediately', async () => {
   const member = await createMember(tracker, 'resetter')
   const { infoHash } = await someTorrent()
   expect((await announce(tracker.url, member.passkey, { infoHash })).fields['failure reason']).toBeUndefined()
@@ -88,7 +88,7 @@ test('a passkey that was reset fails at once, and the new one works at once', as
   expect((await announce(tracker.url, reset.member('passkey'), { infoHash })).fields['failure reason']).toBeUndefined()
 })
 
-test('who may not download may seed and stop', async () => {
+test('users without permission to download may seed and stop', async () => {
   const { id, passkey } = await someone()
   await tracker.sql('update users set can_download = false where id = $1', [id])
   const { infoHash } = await someTorrent()
@@ -97,14 +97,14 @@ test('who may not download may seed and stop', async () => {
   expect((await announce(tracker.url, passkey, { infoHash, left: 5, event: 'stopped' })).fields['complete']).toBe(0)
 })
 
-test('an unknown torrent is unregistered until it is uploaded', async () => {
+test('an unknown torrent is refused as unregistered until it is uploaded', async () => {
   const { passkey } = await someone()
   await expectFailure('unregistered_torrent', () => announce(tracker.url, passkey, { infoHash: HASH }))
   const { infoHash } = await someTorrent()
   expect((await announce(tracker.url, passkey, { infoHash })).fields['failure reason']).toBeUndefined()
 })
 
-test('a deleted torrent tells its reason for thirty days', async () => {
+test('a deleted torrent shows its reason for thirty days', async () => {
   const { passkey } = await someone()
   const { id, infoHash } = await someTorrent()
   const remove = (ago: string) =>
@@ -120,7 +120,7 @@ test('a deleted torrent tells its reason for thirty days', async () => {
   await expectFailure('unregistered_torrent', () => announce(tracker.url, passkey, { infoHash }))
 })
 
-test('a rejected torrent is refused, a pending one answered with a warning and a short interval', async () => {
+test('a rejected torrent is refused, and a pending one receives a warning and a short interval', async () => {
   const { passkey } = await someone()
   const { id, infoHash } = await someTorrent()
   await tracker.sql("update torrents set state = 'pending' where id = $1", [id])
@@ -132,7 +132,7 @@ test('a rejected torrent is refused, a pending one answered with a warning and a
   expect(reply.fields['failure reason']).toBe('This torrent was rejected by the moderators: Fake')
 })
 
-test('a scrape leaves out deleted and rejected torrents, whoever is still in their swarms', async () => {
+test('a scrape leaves out deleted and rejected torrents, even with peers in their swarms', async () => {
   const { passkey } = await someone()
   const torrents = [await someTorrent(), await someTorrent(), await someTorrent(), await someTorrent()] as const
   const [approved, pending, rejected, deleted] = torrents
@@ -152,7 +152,7 @@ test('a scrape leaves out deleted and rejected torrents, whoever is still in the
   expect(await scraped()).toEqual([approved.infoHash, pending.infoHash].sort())
 })
 
-test('every form of the passkey leads to the same announce and scrape', async () => {
+test('all forms of the passkey lead to the same announce and scrape', async () => {
   const { passkey } = await someone()
   const { infoHash } = await someTorrent()
   const query = announceQuery({ infoHash, left: 0 })

@@ -50,7 +50,7 @@ test('the interval is jittered by up to a tenth, and never below', async () => {
   expect(intervals.size).toBeGreaterThan(5)
 })
 
-test('compact=0 lists address, peer id and port; no_peer_id=1 leaves the peer id out', async () => {
+test('compact=0 lists address, peer id and port; no_peer_id=1 omits the peer id', async () => {
   const infoHash = fresh()
   await by(0, { infoHash, left: 0, ip: '1.2.3.4' })
   await by(0, { infoHash, left: 0, ipv6: '2a00::1' })
@@ -62,7 +62,7 @@ test('compact=0 lists address, peer id and port; no_peer_id=1 leaves the peer id
   expect(bare).toContain('d2:ip7:1.2.3.44:porti7000ee')
 })
 
-test('a dual-stack peer is given with both addresses and counted once', async () => {
+test('a dual-stack peer is returned with both addresses and counted once', async () => {
   const infoHash = fresh()
   await by(0, { infoHash, left: 0, ip: '1.2.3.4', key: 'k' })
   await by(0, { infoHash, left: 0, ip: '2a00::7', key: 'k' })
@@ -77,13 +77,13 @@ test.each([
   [0, 0],
   [-1, 0],
   [1_000_000, 5],
-])('numwant=%s of five gives %i', async (numwant, expected) => {
+])('numwant=%s of five returns %i', async (numwant, expected) => {
   const infoHash = fresh()
   for (let i = 1; i < 6; i++) await by(i, { infoHash, left: 0, ip: `1.2.3.${String(i)}` })
   expect((await by(0, { infoHash, numwant })).peers).toHaveLength(expected)
 })
 
-test('however many are wanted, nobody is named twice', async () => {
+test('no peer is returned twice, for any numwant', async () => {
   const infoHash = fresh()
   const many = Array.from({ length: 5 }, (_, member) =>
     Array.from({ length: 5 }, (_, i) => [member, i] as const),
@@ -101,7 +101,7 @@ test('however many are wanted, nobody is named twice', async () => {
   expect(new Set(reply.peers).size).toBe(25)
 })
 
-test('paused is a partial seed: incomplete, and no downloader', async () => {
+test('paused counts as a partial seed: incomplete, but not a downloader', async () => {
   const infoHash = fresh()
   await by(0, { infoHash })
   await by(1, { infoHash, event: 'paused' })
@@ -112,7 +112,7 @@ test('paused is a partial seed: incomplete, and no downloader', async () => {
   expect(scraped.bytes.toString('latin1')).toContain('d8:completei0e10:downloadedi0e11:downloadersi1e10:incompletei2ee')
 })
 
-test('a scrape of 74 torrents tells of the known ones in the order of their hashes, with flags', async () => {
+test('a scrape of 74 torrents returns the known ones in the order of their hashes, with flags', async () => {
   const asked = [...hashes.slice(0, 70), 'ff'.repeat(20), '00'.repeat(20)]
   const query = asked.map((hash) => `info_hash=${percentBytes(Buffer.from(hash, 'hex'))}`).join('&')
   const text = (await rawGet(tracker.url, `/scrape/${String(passkeys[0])}?${query}`)).bytes.toString('latin1')
@@ -132,11 +132,11 @@ test('binary hashes of every byte survive, with raw and escaped characters', asy
   expect((await by(0, { infoHash: bytes.toString('hex') })).fields['incomplete']).toBe(1)
 })
 
-test('the tracker id a client sends comes back', async () => {
+test('the reply contains the tracker id of the client', async () => {
   expect((await by(0, { infoHash: fresh(), trackerid: 'abc' })).fields['tracker id']).toBe('abc')
 })
 
-test('with ALLOW_IP_PARAM an address that is none is refused', async () => {
+test('with ALLOW_IP_PARAM an invalid address is refused', async () => {
   const reply = await by(0, { infoHash: fresh(), ip: 'example.org' })
   expect(reply.fields['failure reason']).toMatch(/^Invalid ip/)
 })

@@ -35,7 +35,7 @@ function connect(localAddress: string): Promise<SocketClient> {
   return connectSocket(`https://127.0.0.1:${String(nginx.port)}`, undefined, tls(localAddress))
 }
 
-test('an announce over HTTPS comes from the address that nginx saw, whatever the client says', async () => {
+test('an announce over HTTPS has the address that nginx saw, regardless of headers', async () => {
   const path = `/announce?${announceQuery({ infoHash: INFO_HASH })}`
   const headers = { 'x-forwarded-for': '203.0.113.9' }
   const message = request({ host: '127.0.0.1', port: nginx.port, path, headers, agent: false, ...tls('127.0.0.2') })
@@ -48,7 +48,7 @@ test('an announce over HTTPS comes from the address that nginx saw, whatever the
   expect(Buffer.concat(chunks).includes(external)).toBe(true)
 })
 
-test('WebSockets over TLS: offers and answers pass, and addresses are limited one by one', async () => {
+test('WebSockets over TLS relay offers and answers, and limit each address', async () => {
   const [a, b, c] = [await connect('127.0.0.2'), await connect('127.0.0.2'), await connect('127.0.0.3')]
   await a.announce(INFO_HASH, { event: 'started' })
   await b.announce(INFO_HASH, { event: 'started', offers: makeOffers(1) })

@@ -47,13 +47,13 @@ afterAll(async () => {
   await open.stop()
 })
 
-/** How many snatches an announce tells, once they are written. */
+/** The number of snatches in the reply to an announce, once they are written. */
 async function snatchesOf(infoHash: string, passkey: string): Promise<unknown> {
   await writeAccounting(tracker)
   return (await announce(tracker.url, passkey, { infoHash, event: 'stopped' })).fields['downloaded']
 }
 
-test('the npm client announces to a private tracker and scrapes it by the address it derives', async () => {
+test('the npm client announces to a private tracker and scrapes the URL that it derives', async () => {
   await tracker.context.useCases.categories.seed()
   const uploader = await createMember(tracker, 'uploader')
   const other = await createAnnouncer(tracker, 'other')
@@ -70,7 +70,7 @@ test('the npm client announces to an open tracker and scrapes it', async () => {
   await expect(npmClient(`${open.url}/announce`, infoHash)).resolves.toEqual(LIFE)
 })
 
-test('two npm clients over WebSockets find each other, and their counts are those of the tracker', async () => {
+test('two npm clients connect through WebSockets, and receive the counts of the tracker', async () => {
   const uploader = await createMember(tracker, 'socket-uploader')
   const other = await createAnnouncer(tracker, 'socket-other')
   const { infoHash } = await uploadTorrent(uploader, 'Torrent of two npm clients')

@@ -11,7 +11,7 @@ import {
 import { startTracker, type TestTracker } from './support/tracker.ts'
 
 let tracker: TestTracker
-/** As in production: behind a proxy, and private addresses are of no use to anybody. */
+/** As in production: behind a proxy, and without private addresses. */
 let proxied: TestTracker
 
 beforeAll(async () => {
@@ -35,14 +35,14 @@ function announceFrom(base: string, address: string, parameters: AnnounceParamet
   return rawGet(base, `/announce?${announceQuery(parameters)}`, { 'x-forwarded-for': address })
 }
 
-test('anybody may announce any torrent, with a passkey or without', async () => {
+test('any client may announce any torrent, with or without a passkey', async () => {
   const infoHash = fresh()
   await announce(tracker.url, undefined, { infoHash, left: 0, port: 7001 })
   const reply = await rawGet(tracker.url, `/announce/${'a'.repeat(40)}?${announceQuery({ infoHash, port: 7002 })}`)
   expect(reply.peers).toEqual(['127.0.0.1:7001'])
 })
 
-test('a peer is its address, port and peer id', async () => {
+test('address, port and peer id identify a peer', async () => {
   const infoHash = fresh()
   const base = { infoHash, peerId: '-AA0001-abcdefghijkl', port: 7001, ip: '1.2.3.4' }
   await announce(tracker.url, undefined, base)
@@ -53,7 +53,7 @@ test('a peer is its address, port and peer id', async () => {
   expect(reply.fields['incomplete']).toBe(4)
 })
 
-test('no client is given itself, whatever keys and peer ids it uses', async () => {
+test('no client receives itself, with any keys and peer ids', async () => {
   const infoHash = fresh()
   const base = { infoHash, ip: '1.2.3.4', port: 7001 }
   for (const key of ['one', 'two', 'three']) await announce(tracker.url, undefined, { ...base, key })
@@ -72,7 +72,7 @@ test('announces over both families with one key are one peer; with different key
   expect(apart.fields['incomplete']).toBe(2)
 })
 
-test('clients that all send the same key are different peers, and are introduced to each other', async () => {
+test('clients that send the same key are different peers, and receive each other', async () => {
   const infoHash = fresh()
   const base = { infoHash, port: 7001, key: '00000000' }
   for (let i = 1; i <= 8; i++)
@@ -85,13 +85,13 @@ test('clients that all send the same key are different peers, and are introduced
   expect([reply.fields['incomplete'], reply.peers.length]).toEqual([9, 8])
 })
 
-test('a scrape knows every torrent, and none is a failure', async () => {
+test('a scrape accepts any torrent', async () => {
   const scraped = await rawGet(tracker.url, `/scrape?info_hash=${percentBytes(Buffer.from(fresh(), 'hex'))}`)
   expect(scraped.bytes.toString('latin1')).toContain('d8:completei0e10:downloadedi0e11:downloadersi0e10:incompletei0ee')
   expect((await rawGet(tracker.url, '/scrape')).fields['failure reason']).toBe('A scrape needs an info_hash')
 })
 
-test('nothing is accounted, and a swarm that ended leaves no key', async () => {
+test('accounts no transfer, and an empty swarm leaves no key', async () => {
   const infoHash = fresh()
   const redis = new Redis(tracker.redisUrl)
   await announce(tracker.url, undefined, { infoHash, event: 'started' })
@@ -102,7 +102,7 @@ test('nothing is accounted, and a swarm that ended leaves no key', async () => {
   redis.disconnect()
 })
 
-test('behind a trusted proxy a peer has the address the proxy saw, and not the one it wrote itself', async () => {
+test('behind a trusted proxy, a peer has the address that the proxy saw, not a forged one', async () => {
   const infoHash = fresh()
   const seeder = await announceFrom(proxied.url, '9.9.9.9, 1.2.3.4', { infoHash, left: 0, port: 7001 })
   expect(seeder.fields['external ip']).toBe('\x01\x02\x03\x04')
@@ -111,12 +111,12 @@ test('behind a trusted proxy a peer has the address the proxy saw, and not the o
   expect(leecher.peers).toEqual(['1.2.3.4:7001'])
 })
 
-test('a client that is no trusted proxy has its own address, whatever it forwards', async () => {
+test('a client that is not a trusted proxy has its own address, regardless of headers', async () => {
   const reply = await announceFrom(tracker.url, '1.2.3.4', { infoHash: fresh() })
   expect(reply.fields['external ip']).toBe('\x7f\0\0\x01')
 })
 
-test('a peer on a private address is counted and handed out to nobody', async () => {
+test('a peer with a private address is counted, but never returned', async () => {
   const infoHash = fresh()
   const addresses = ['10.0.0.1', '127.0.0.1', '192.168.1.2', 'fd00::1', '::ffff:172.16.0.1', '1.2.3.4', '2a00::1']
   for (const [i, address] of addresses.entries())

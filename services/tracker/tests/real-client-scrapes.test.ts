@@ -103,7 +103,7 @@ longTest(
 )
 
 longTest(
-  'qBittorrent scrapes a torrent that waits in its queue',
+  'qBittorrent scrapes a queued torrent',
   async () => {
     const qbittorrent = await startQbittorrent(join(folder, 'qbittorrent'), { active: 1 })
     try {

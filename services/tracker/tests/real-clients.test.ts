@@ -44,7 +44,7 @@ function generateFile(name: string): { file: string; pieces: Buffer; sha256: str
   return { file, pieces: Buffer.concat(pieces), sha256: createHash('sha256').update(bytes).digest('hex') }
 }
 
-test('two aria2 of different members meet through the tracker alone and end with the same bytes', async () => {
+test('two aria2 clients of different members exchange a file through the tracker alone', async () => {
   const { file, pieces, sha256 } = generateFile('payload.bin')
   const seeder = await createMember(tracker, 'seeder')
   const leecher = await createMember(tracker, 'leecher')
@@ -99,7 +99,7 @@ async function expectTransfer(from: Daemon, to: Daemon, caller: Daemon, name: st
   }
 }
 
-test('Transmission and qBittorrent get files from each other, and learn of two seeders by announcing', async () => {
+test('Transmission and qBittorrent download from each other, and see two seeders in replies', async () => {
   const transmission = await startTransmission(join(folder, 'transmission'))
   const qbittorrent = await startQbittorrent(join(folder, 'qbittorrent'))
   try {

@@ -24,7 +24,7 @@ afterAll(async () => {
   removeTemporaryFolder(folder)
 })
 
-test('swarms of a Redis Cluster are spread over its nodes and behave as those of one Redis', async () => {
+test('swarms in a Redis Cluster are distributed over its nodes and behave as in one Redis', async () => {
   const uploader = await createMember(tracker, 'uploader')
   const seeder = await createAnnouncer(tracker, 'seeder')
   const leecher = await createAnnouncer(tracker, 'leecher')
@@ -74,7 +74,7 @@ test('the metrics show a separate Redis for the swarms', async () => {
   await other.stop()
 })
 
-test('while nodes of the Cluster are down announces say so, and it is not ready', async () => {
+test('while nodes of the Cluster are down, announces fail as unavailable and the tracker is not ready', async () => {
   const member = await createMember(tracker, 'member')
   const torrents: { infoHash: string }[] = []
   for (let i = 0; i < 20; i++) torrents.push(await uploadTorrent(member, `Torrent of an outage ${String(i)}`))

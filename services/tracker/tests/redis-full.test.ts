@@ -50,7 +50,7 @@ async function usedMemory(): Promise<number> {
   return Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1])
 }
 
-/** Has so many peers announce that half of them are too many for Redis from then on. */
+/** Lets peers announce, and limits Redis to the memory of half of them. */
 async function fill(): Promise<void> {
   const before = await usedMemory()
   const nameOf = (n: number): Buffer => swarmName(n % SWARMS)
@@ -102,7 +102,7 @@ test('a full Redis: announces are refused as unavailable, stops are not, and it 
   expect(tracker.logged()).not.toMatch(/announce or scrape failed|INTERNAL_ERROR/)
 })
 
-test('only a full Redis drops counters, and not while something waits for the database', async () => {
+test('only a full Redis drops counters, and not while data waits for the database', async () => {
   // A database that the tracker does not write to.
   const other = new Redis(`${server.url}/1`)
   let now = tracker.now()

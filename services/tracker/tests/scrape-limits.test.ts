@@ -37,7 +37,7 @@ test('scrapes are limited by address, and by the /64 of an IPv6 one', async () =
   expect(await reasonsOf(scrapeTarget, '1.2.3.4', 1)).toEqual([undefined])
 })
 
-test('passkeys that nobody has are limited by address; one that somebody has works from there all the same', async () => {
+test('limits unknown passkeys by address, and still accepts valid ones from there', async () => {
   tracker = await startTracker({ UNKNOWN_PASSKEY_LIMIT: '3', TRUSTED_PROXIES: '127.0.0.1' })
   tracker.holdClock()
   const member = await tracker.signedIn('member')
@@ -99,7 +99,7 @@ async function fullScrape(): Promise<ReadonlyMap<string, number>> {
   return found
 }
 
-test('a full scrape has every torrent with peers, once a minute', async () => {
+test('a full scrape returns all torrents with peers, once a minute', async () => {
   tracker = await startTracker({ TRACKER_MODE: 'open', FULL_SCRAPE: 'true', ALLOW_PRIVATE_PEERS: 'true' })
   tracker.holdClock()
   expect(await fullScrape()).toEqual(new Map())
@@ -115,7 +115,7 @@ test('a full scrape has every torrent with peers, once a minute', async () => {
 })
 
 test.each([{ TRACKER_MODE: 'open' }, { TRACKER_MODE: 'private', FULL_SCRAPE: 'true' }])(
-  'with %j a scrape of everything is refused',
+  'with %j a full scrape is refused',
   async (env) => {
     tracker = await startTracker(env)
     const member = await tracker.signedIn('member')

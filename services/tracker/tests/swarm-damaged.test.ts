@@ -4,7 +4,7 @@ import { openSwarms } from './support/swarm-world.ts'
 
 const { redis, swarms, pass } = await openSwarms()
 
-test('a swarm that has lost a key fails no other announce, and fills again', async () => {
+test('a swarm that has lost a key does not affect other announces, and fills again', async () => {
   const other = swarmName(0xa8)
   for (let n = 1; n <= 20; n++) await swarms.announce(peer(n))
   await redis.del(Buffer.concat([Buffer.from('{a7}:i:'), swarmName(0xa7)]))
@@ -14,7 +14,7 @@ test('a swarm that has lost a key fails no other announce, and fills again', asy
   await expect(swarms.count([{ name: swarmName(0xa7), completed: 0 }])).resolves.toMatchObject([{ incomplete: 20 }])
 })
 
-test('a sweep goes on behind a damaged swarm', async () => {
+test('a sweep continues after a damaged swarm', async () => {
   for (const byte of [0xb0, 0xb1])
     for (let n = 1; n <= 20; n++) await swarms.announce(peer(n, { swarm: swarmName(byte) }))
   await redis.del(Buffer.concat([Buffer.from('{b0}:i:'), swarmName(0xb0)]))

@@ -9,7 +9,7 @@ const { swarms, pass, gathered } = await openSwarms()
 
 const regular = (change: Partial<PeerAnnounce> = {}): PeerAnnounce => seeder(1, { kind: 'regular', ...change })
 
-test('rates of more bytes than a number can hold exactly lose none', async () => {
+test('applying rates to more than 2^53 bytes loses none', async () => {
   const account = { user: Buffer.alloc(16, 1), torrent: Buffer.alloc(16, 1), uploadPercent: 1000, downloadPercent: 100 }
   await swarms.announce(seeder(1, { account }))
   pass(4 * DAY)
@@ -21,7 +21,7 @@ test('rates of more bytes than a number can hold exactly lose none', async () =>
   ])
 })
 
-test('what a client moved while the whole tracker was away for three weeks is credited', async () => {
+test('credits the transfer during three weeks without a tracker', async () => {
   await swarms.announce(seeder(1))
   pass(20 * DAY)
   await swarms.announce(seeder(2))
@@ -31,7 +31,7 @@ test('what a client moved while the whole tracker was away for three weeks is cr
   await expect(swarms.count([{ name: swarmName(0xa7), completed: 0 }])).resolves.toMatchObject([{ complete: 2 }])
 })
 
-test('peers that a clock of the future announced do not stay until then', async () => {
+test('peers that were stored with a clock in the future do not live until then', async () => {
   pass(30 * DAY)
   await swarms.announce(peer(1))
   pass(-30 * DAY)
@@ -40,7 +40,7 @@ test('peers that a clock of the future announced do not stay until then', async 
   await expect(swarms.announce(peer(3))).resolves.toMatchObject({ incomplete: 1 })
 })
 
-test('a clock an hour ahead of the others forgets nobody', async () => {
+test('a clock that is an hour ahead removes no peer', async () => {
   await swarms.announce(peer(1))
   pass(3_600)
   await swarms.announce(peer(2))

@@ -22,7 +22,7 @@ const SEEDS = Array.from({ length: TRIALS }, (_, i) => i + 1)
 /** The same swarm in the simplest possible form. */
 type Model = Map<number, { state: PeerState; lastMs: number }>
 
-/** Those that live, or did until `sinceMs` ago. */
+/** The peers that are alive, or were until `sinceMs` ago. */
 function living(model: Model, sinceMs = 0): [number, PeerState][] {
   const oldest = now - SETTINGS.timeToLive * 1000 - sinceMs
   return [...model].filter(([, { lastMs }]) => lastMs >= oldest).map(([n, { state }]) => [n, state])

@@ -22,7 +22,7 @@ const swarmKeys = async (): Promise<string[]> =>
     .map((key) => key.slice(0, 7))
     .toSorted()
 
-test('a swarm has columns of its own from the seventh peer on, or the second with IPv6, and ends without a key', async () => {
+test('a swarm has separate columns from the seventh peer on, or the second with IPv6, and leaves no key', async () => {
   const stop = { kind: 'stopped', state: 'stopped' } as const
   for (let n = 1; n <= 6; n++) await swarms.announce(peer(n))
   await expect(swarmKeys()).resolves.toEqual(['{a7}:s:', '{a7}:x'])
@@ -43,7 +43,7 @@ test.each<[string, Partial<PeerAnnounce>]>([
   ['a leecher over IPv4', {}],
   ['a seeder over IPv6', { state: 'seeder', left: 0, ipv4: undefined, ipv6: ipv6Of(1) }],
   ['a partial seed', { state: 'paused' }],
-])('%s that announces regularly is counted and credited, alone and among others', async (_what, change) => {
+])('%s that announces regularly is counted and credited, alone and with others', async (_what, change) => {
   const isSeeder = change.state === 'seeder'
   await swarms.announce(peer(1, change))
   for (const uploaded of [1000, 2500]) {
@@ -83,7 +83,7 @@ test('counts are exact the minute after a regular announce would have been due',
   await expect(countsOf()).resolves.toMatchObject({ complete: 0, incomplete: 0 })
 })
 
-test('a regular announce may come from another port, and is handed out with it', async () => {
+test('a regular announce may come from another port, which others then receive', async () => {
   await swarms.announce(peer(1))
   pass(INTERVAL)
   await swarms.announce(regular({ ipv4: ipv4Of(41) }))
@@ -93,19 +93,22 @@ test('a regular announce may come from another port, and is handed out with it',
   expect(peersOf(await swarms.announce(peer(2)))).toEqual([42])
 })
 
-test.each([[[1]], [[1, 2]]])('of peers %j, counters that rise too fast or go back credit nothing', async (others) => {
-  for (const n of others) await swarms.announce(peer(n))
-  pass(INTERVAL)
-  const fast = 2 * SETTINGS.maxBytesPerSecond * INTERVAL
-  await expect(swarms.announce(regular({ uploaded: fast }))).resolves.toMatchObject({ implausible: true })
-  pass(INTERVAL)
-  await expect(swarms.announce(regular({ uploaded: 10 }))).resolves.toMatchObject({ status: 'accepted' })
-  pass(INTERVAL)
-  await swarms.announce(regular({ uploaded: 15 }))
-  expect((await gathered()).map(({ actualUp }) => actualUp).sort()).toEqual([...others.slice(1).map(() => 0), 5])
-})
+test.each([[[1]], [[1, 2]]])(
+  'with peers %j, counters that rise too fast or decrease are not credited',
+  async (others) => {
+    for (const n of others) await swarms.announce(peer(n))
+    pass(INTERVAL)
+    const fast = 2 * SETTINGS.maxBytesPerSecond * INTERVAL
+    await expect(swarms.announce(regular({ uploaded: fast }))).resolves.toMatchObject({ implausible: true })
+    pass(INTERVAL)
+    await expect(swarms.announce(regular({ uploaded: 10 }))).resolves.toMatchObject({ status: 'accepted' })
+    pass(INTERVAL)
+    await swarms.announce(regular({ uploaded: 15 }))
+    expect((await gathered()).map(({ actualUp }) => actualUp).sort()).toEqual([...others.slice(1).map(() => 0), 5])
+  },
+)
 
-test('a lone peer that expired is not counted, and credited when it comes back', async () => {
+test('an expired lone peer is not counted, and is credited when it returns', async () => {
   await swarms.announce(peer(1, { uploaded: 100 }))
   pass(SETTINGS.timeToLive + 60)
   await expect(countsOf()).resolves.toMatchObject({ incomplete: 0 })
@@ -133,7 +136,7 @@ test('the sweep finds expired lone peers among living ones', async () => {
   await expect(swarmKeys()).resolves.toEqual([])
 })
 
-test('the peers and the names of all swarms are read, whichever way they are stored', async () => {
+test('reads the peers and names of swarms in both layouts', async () => {
   await swarms.announce(seeder(1, { ipv6: ipv6Of(1), uploaded: 5, downloaded: 6 }))
   await swarms.announce(peer(1, { swarm: swarmName(0xa8) }))
   await swarms.announce(peer(2, { swarm: swarmName(0xa8) }))
@@ -148,7 +151,7 @@ test('the peers and the names of all swarms are read, whichever way they are sto
   expect(names.map((name) => name[0])).toEqual([0xa7, 0xa8])
 })
 
-test('an owner is taken out of a swarm where they are alone, and of no other one', async () => {
+test('an owner is only removed from the given swarms, even as their only peer', async () => {
   await swarms.announce(peer(1, { uploaded: 10 }))
   await swarms.expel(ownerOf(2), [SWARM])
   await expect(countsOf()).resolves.toMatchObject({ incomplete: 1 })
@@ -158,7 +161,7 @@ test('an owner is taken out of a swarm where they are alone, and of no other one
   await expect(gathered()).resolves.toMatchObject([{ actualUp: 5 }])
 })
 
-test('room is made for a client where no other peer expires in the same minute', async () => {
+test('a client replaces another one even if no peer expires in the same minute', async () => {
   const settings = { ...SETTINGS, maxPeersPerOwner: 1, evictsOldest: true, keepCountersFor: 0 }
   const open = createTestSwarms({ redis, clock, settings, random: Math.random })
   const client = (n: number): PeerAnnounce => peer(n, { owner: ownerOf(1), account: undefined })

@@ -45,7 +45,7 @@ test('a peer with a socket is counted, and not picked for HTTP', async () => {
   expect(peersOf(await swarms.announce(peer(3)))).toEqual([2])
 })
 
-test('an announce tells how many sockets each process has, by role', async () => {
+test('an announce returns the number of sockets of each process by role', async () => {
   await announces(browser(1), TWO)
   await announces(browser(2, { state: 'paused' }), TWO)
   await announces(browser(3, { state: 'seeder', left: 0 }), ONE)
@@ -58,7 +58,7 @@ test('an announce tells how many sockets each process has, by role', async () =>
   })
 })
 
-test('the same client over HTTP and a socket is one peer, credited once, until it is gone from both', async () => {
+test('a client over HTTP and a socket is one peer, credited once, until it has left both', async () => {
   await swarms.announce(peer(1, { uploaded: 100 }))
   pass(60)
   await announces(browser(1, { uploaded: 500, kind: 'regular' }))
@@ -78,7 +78,7 @@ test('the same client over HTTP and a socket is one peer, credited once, until i
   await expect(counts()).resolves.toMatchObject({ incomplete: 2 })
 })
 
-test('a stop over HTTP of a client that has a socket only changes nothing', async () => {
+test('a stop over HTTP of a client with only a socket changes nothing', async () => {
   await announces(browser(1))
   const answer = await swarms.announce(peer(1, { kind: 'stopped', state: 'stopped' }))
   expect(answer).toMatchObject({ status: 'stopped_unknown_peer', incomplete: 1 })
@@ -105,14 +105,14 @@ test('another process holds a client until it is taken over, and then closes not
   await expect(keysLeft()).resolves.toEqual([])
 })
 
-test('a stop over a socket removes the peer and everything noted of it', async () => {
+test('a stop over a socket removes the peer and all its data', async () => {
   await announces(browser(1))
   await announces(browser(1, { kind: 'stopped', state: 'stopped' }))
   await expect(counts()).resolves.toMatchObject({ incomplete: 0 })
   await expect(keysLeft()).resolves.toEqual([])
 })
 
-test('what a process left behind is evicted, and nothing else', async () => {
+test('removes the peers of a stopped process, and no others', async () => {
   for (let n = 1; n <= 500; n++) {
     const swarm = swarmName(n % 7)
     await announces(browser(n, { swarm, ...(n % 3 === 0 && { state: 'seeder', left: 0 }) }), n % 2 === 0 ? ONE : TWO)
@@ -128,7 +128,7 @@ test('what a process left behind is evicted, and nothing else', async () => {
   expect(await redis.keys('*:[nwm]:*')).toEqual([])
 })
 
-test('expired peers with a socket only are swept away, and the sweep ends', async () => {
+test('a sweep removes expired peers with only a socket, and ends', async () => {
   await announces(browser(1))
   await announces(browser(2, { state: 'seeder', left: 0 }))
   pass(SETTINGS.timeToLive + 120)

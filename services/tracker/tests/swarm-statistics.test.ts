@@ -35,7 +35,7 @@ afterAll(async () => {
   await tracker.stop()
 })
 
-/** Waits until the processes have passed on what they counted in the span of ten seconds that the clock shows. */
+/** Waits until the processes have reported their counts of the current ten seconds. */
 async function tallied(isComplete: (tally: AnnounceTally) => boolean): Promise<void> {
   const tallies = createAnnounceTallies(tracker.redisClient)
   await eventually(async () => isComplete(await tallies.sum(Math.floor(tracker.now() / 10_000), 1)))
@@ -45,7 +45,7 @@ type Peer = Record<string, unknown> & { readonly user: { readonly username: stri
 
 const peersOf = (answer: Answer): readonly Peer[] => (answer.json as { items: readonly Peer[] }).items
 
-test('the counts cover the whole swarm, whichever process received the announces', async () => {
+test('the counts cover the announces of all processes', async () => {
   const torrent = await uploadTorrent(uploader, 'Everywhere')
   const users = await Promise.all(['ann', 'ben', 'cid'].map((name) => createAnnouncer(tracker, name)))
   for (const [index, user] of users.entries())

@@ -51,19 +51,19 @@ test('paused peers are counted as incomplete and apart', async () => {
   await expect(countsOf(swarmName(0xa7))).resolves.toEqual({ complete: 0, incomplete: 2, paused: 1, completed: 0 })
 })
 
-test('the count of completions never falls below what the database knows', async () => {
+test('the count of completions never falls below that of the database', async () => {
   const account = undefined
   await expect(swarms.announce(peer(1, { completed: 41, account }))).resolves.toMatchObject({ completed: 41 })
   const completed = seeder(1, { kind: 'completed', completed: 41, account })
   await expect(swarms.announce(completed)).resolves.toMatchObject({ completed: 42 })
 })
 
-test('a peer that starts complete has completed nothing', async () => {
+test('a peer that starts complete does not count as a completion', async () => {
   const answer = await swarms.announce(seeder(1, { kind: 'completed', account: undefined }))
   expect(answer).toMatchObject({ complete: 1, completed: 0 })
 })
 
-test('another machine with the peer id of a living peer is answered and changes nothing, until that one is gone', async () => {
+test('a second machine with the same peer id receives replies and changes nothing, until the first one has left', async () => {
   await swarms.announce(seeder(2))
   await swarms.announce(peer(1, { uploaded: 5000 }))
   const twin = peer(1, { ipv4: ipv4Of(77), uploaded: 10 })
@@ -92,7 +92,7 @@ test('IPv4 and IPv6 announces of one client are one peer with two addresses', as
   expect(Buffer.from(chosen.peers6)).toEqual(ipv6Of(1))
 })
 
-test('both addresses stay when the peer becomes a seeder, until one is not confirmed any more', async () => {
+test('both addresses stay when the peer becomes a seeder, until one is no longer confirmed', async () => {
   await swarms.announce(peer(1))
   await swarms.announce(peer(1, { ipv4: undefined, ipv6: ipv6Of(1) }))
   await swarms.announce(seeder(1, { kind: 'completed' }))
@@ -119,7 +119,7 @@ test('the list form names each address with the peer id', async () => {
   ])
 })
 
-test('an address that must not be handed out is not', async () => {
+test('an address that must not be returned is not', async () => {
   await swarms.announce(peer(1, { ipv4: Buffer.alloc(6) }))
   const answer = await swarms.announce(peer(2))
   expect(answer.incomplete).toBe(2)
@@ -135,7 +135,7 @@ test('a stop of an unknown peer is reported as such and changes nothing', async 
   await expect(redis.dbsize()).resolves.toBe(0)
 })
 
-test('a user has as many clients in a swarm as there are slots, and a slot comes free again', async () => {
+test('a user has at most as many clients in a swarm as slots, and slots become free again', async () => {
   const client = (n: number) => peer(n, { owner: ownerOf(1) })
   for (let n = 1; n <= SETTINGS.maxPeersPerOwner; n++)
     await expect(swarms.announce(client(n))).resolves.toMatchObject({ status: 'accepted' })
@@ -146,7 +146,7 @@ test('a user has as many clients in a swarm as there are slots, and a slot comes
   await expect(swarms.announce(client(7))).resolves.toMatchObject({ status: 'accepted', incomplete: 1 })
 })
 
-test('where the rule is to make room, the longest silent client of an owner goes', async () => {
+test('if a new client may replace another, the one with the oldest announce is removed', async () => {
   const open = createTestSwarms({
     redis,
     clock,
@@ -162,7 +162,7 @@ test('where the rule is to make room, the longest silent client of an owner goes
   expect(peersOf(await open.announce(peer(8, { account: undefined })))).toEqual([2, 3])
 })
 
-test('a repetition is answered in full, an announce too soon without peers, the next in time in full', async () => {
+test('a repetition receives a full reply, an announce too soon one without peers', async () => {
   const regular = peer(1, { kind: 'regular' })
   await swarms.announce(seeder(2))
   await swarms.announce(peer(1))
@@ -186,13 +186,13 @@ test.each([
   ['having everything', { state: 'seeder' as const, left: 0 }],
   ['being paused', { state: 'paused' as const }],
   ['an event', { kind: 'started' as const }],
-])('%s is news, and never too soon', async (_what, change) => {
+])('%s is a change, and never too soon', async (_what, change) => {
   await swarms.announce(peer(1))
   pass(60)
   await expect(swarms.announce(peer(1, { kind: 'regular', ...change }))).resolves.toMatchObject({ status: 'accepted' })
 })
 
-test('a peer that comes back to a swarm which Redis lost is noticed, and may come again early', async () => {
+test('detects a peer that returns to a swarm lost by Redis, which may then announce early', async () => {
   const back = peer(1, { kind: 'regular', expectedPeers: 5 })
   await expect(swarms.announce(back)).resolves.toMatchObject({ rejoined: true, incomplete: 1 })
   pass(SETTINGS.recoveryInterval + 1)
@@ -204,18 +204,18 @@ test('a peer that comes back to a swarm which Redis lost is noticed, and may com
 test.each([
   ['starts', { kind: 'started' as const, expectedPeers: 5 }],
   ['is all there was', { kind: 'regular' as const, expected: 1 }],
-])('a peer that %s is in no hurry', async (_what, change) => {
+])('a peer that %s receives the usual interval', async (_what, change) => {
   await expect(swarms.announce(peer(1, change))).resolves.toMatchObject({ rejoined: false })
 })
 
-test('functions are loaded again where they were lost', async () => {
+test('loads functions again if they were lost', async () => {
   await swarms.announce(peer(1))
   await redis.call('FUNCTION', 'FLUSH')
   const answers = await Promise.all([swarms.announce(peer(2)), swarms.announce(peer(3)), swarms.announce(peer(4))])
   expect(answers.at(-1)).toMatchObject({ incomplete: 4 })
 })
 
-test('counts of a large swarm are exact after a sweep, and expired peers are given to no one', async () => {
+test('counts of a large swarm are exact after a sweep, and expired peers are never returned', async () => {
   for (let n = 1; n <= 300; n++) await swarms.announce(n % 3 === 0 ? seeder(n) : peer(n))
   pass(1800)
   for (let n = 1; n <= 30; n++)
@@ -228,7 +228,7 @@ test('counts of a large swarm are exact after a sweep, and expired peers are giv
   expect(peersOf(answer).every((n) => n <= 30)).toBe(true)
 })
 
-test('a swarm that ended leaves no key', async () => {
+test('an empty swarm leaves no key', async () => {
   await swarms.announce(peer(1, { account: undefined }))
   await swarms.announce(seeder(2, { account: undefined }))
   await swarms.announce(peer(1, { kind: 'stopped', state: 'stopped', account: undefined }))
@@ -236,7 +236,7 @@ test('a swarm that ended leaves no key', async () => {
   await expect(redis.keys('*')).resolves.toEqual(['{a7}:dirty'])
 })
 
-test('swarms that fell silent are swept away, and only counters that may be needed again are left', async () => {
+test('sweeps remove silent swarms, and only keep counters that may be needed again', async () => {
   for (let n = 1; n <= 200; n++) await swarms.announce(n % 2 === 0 ? seeder(n) : peer(n))
   await swarms.announce(peer(1, { swarm: swarmName(0xb0) }))
   pass(1000)
@@ -251,7 +251,7 @@ test('swarms that fell silent are swept away, and only counters that may be need
   for (const key of counters) await expect(redis.ttl(key)).resolves.toBeGreaterThan(21 * 86_400)
 })
 
-test('random choice is fair: over many announces every peer is given equally often', async () => {
+test('over many announces, all peers are returned equally often', async () => {
   const peers = 400
   for (let n = 1; n <= peers; n++) await swarms.announce(seeder(n, { account: undefined }))
   const chosen = new Map<number, number>()
@@ -271,7 +271,7 @@ test('random choice is fair: over many announces every peer is given equally oft
   expect(Math.sqrt(variance)).toBeLessThan(2 * spread)
 })
 
-test('a thousand leechers leave room for the one seeder in what a leecher is given', async () => {
+test('a leecher receives the only seeder among a thousand leechers', async () => {
   for (let n = 2; n <= 300; n++) await swarms.announce(peer(n, { account: undefined }))
   await swarms.announce(seeder(1, { account: undefined }))
   const answer = await swarms.announce(peer(1000, { account: undefined, want: 20 }))

@@ -90,7 +90,7 @@ test('a connection that does not answer a ping ends, and one that does stays', a
   expect(closed[0]).toBe(opened[0])
 })
 
-test('a connection without a valid request closes with 1008, whatever it sent, and one of a user stays', async () => {
+test('a connection without a valid request closes with 1008, and one with a valid request stays', async () => {
   await start({ firstRequestWithinMs: 300 })
   const [unauthenticated, user, later] = [await connect(), await connect(), await connect()]
   opened[1]?.served()
@@ -99,7 +99,7 @@ test('a connection without a valid request closes with 1008, whatever it sent, a
   expect(user.closeCode()).toBeUndefined()
 })
 
-test('a client that does not read is cut off at a bound, and costs nothing after', async () => {
+test('disconnects a client that does not read, and frees its memory', async () => {
   await start({})
   const client = await connect()
   client.socket.removeAllListeners('message').pause()
@@ -129,7 +129,7 @@ test('messages of one turn arrive in their order, before the close', async () =>
   expect(texts.map((text) => text.length)).toEqual(lengths)
 })
 
-test('fragments are one message, also where one is cut within a character', async () => {
+test('joins fragments into a message, even if one ends within a character', async () => {
   await start({})
   const { socket } = await connect()
   const bytes = Buffer.from('{"é":"ü😀"}')
@@ -140,7 +140,7 @@ test('fragments are one message, also where one is cut within a character', asyn
   expect(received).toEqual([bytes.toString()])
 })
 
-test('64 KiB are a message, in one frame or in several; one byte more closes with 1009', async () => {
+test('accepts a message of 64 KiB in one or several frames, and closes with 1009 for one byte more', async () => {
   await start({})
   const [whole, inParts] = [await connect(), await connect()]
   const most = Buffer.alloc(65_536, 0x20)
@@ -163,7 +163,7 @@ test('a text that is not UTF-8 closes with 1007', async () => {
   await eventually(() => client.closeCode() === 1007)
 })
 
-test('a connection whose upgrade is refused ends, also where the client never closes it', async () => {
+test('a connection with a refused upgrade ends even if the client never closes it', async () => {
   await start({})
   const count = (): Promise<number> =>
     new Promise((resolve, reject) => {
@@ -180,7 +180,7 @@ test('a connection whose upgrade is refused ends, also where the client never cl
   for (const socket of refused) socket.destroy()
 })
 
-test('a client whose messages wait to be answered is read no further than a bound', async () => {
+test('stops reading from a client with too many unanswered messages', async () => {
   await start({})
   const client = await connect()
   unanswered = 0
@@ -196,7 +196,7 @@ test('a client whose messages wait to be answered is read no further than a boun
   await eventually(() => received.length === 20)
 })
 
-test('a message of 256 fragments is taken; one more closes with 1008', async () => {
+test('accepts a message of 256 fragments, and closes with 1008 for one more', async () => {
   await start({})
   const [most, more] = [await connect(), await connect()]
   received.length = 0
@@ -206,7 +206,7 @@ test('a message of 256 fragments is taken; one more closes with 1008', async () 
   expect(received).toEqual(['x'.repeat(256)])
 })
 
-test('whoever asks at once whether a connection is alive shares one ping', async () => {
+test('concurrent checks of a connection share one ping', async () => {
   await start({})
   const { socket } = await connect()
   let pings = 0

@@ -62,7 +62,7 @@ test.each<[string, unknown, string]>([
     { action: 'scrape', info_hash: Array(75).fill('x'.repeat(20)) },
     'A scrape takes at most 74',
   ],
-])('%s is answered with a failure', async (_what, message, reason) => {
+])('replies to %s with a failure', async (_what, message, reason) => {
   const client = await connect()
   const reply = await client.next(() => client.send(message))
   expect(reply['failure reason']).toMatch(new RegExp(`^${reason}`))
@@ -71,7 +71,7 @@ test.each<[string, unknown, string]>([
   await expect(client.announce(INFO_HASH)).resolves.toHaveProperty('complete')
 })
 
-test('what cannot be read is answered with an info hash of zeros; the twentieth closes with 1008', async () => {
+test('replies to unreadable messages with an info hash of zeros, and closes with 1008 at the twentieth', async () => {
   const client = await connect()
   for (let i = 0; i < 20; i++) client.send(Buffer.from('x').toString())
   await eventually(() => client.closeCode() !== undefined)
@@ -88,7 +88,7 @@ test('a binary frame is malformed; a message above 64 KiB closes with 1009', asy
   await eventually(() => client.closeCode() === 1009)
 })
 
-test('more torrents than allowed are refused; those of one address meet in open mode', async () => {
+test('refuses more torrents than allowed, and introduces peers of one address in open mode', async () => {
   const [a, b] = [await connect(), await connect()]
   for (const byte of ['01', '02', '03']) await a.announce(byte.repeat(20), { event: 'started' })
   expect((await a.announce('04'.repeat(20)))['failure reason']).toBe('Too many torrents on one connection')
@@ -103,7 +103,7 @@ test('another origin, another path and too many connections are refused at the u
   await expect(connect()).rejects.toThrow('429')
 })
 
-test('a request that offers another upgrade is answered over HTTP', async () => {
+test('replies over HTTP to a request that offers another upgrade', async () => {
   const message = request(`${tracker.url}/health`, { headers: { connection: 'Upgrade', upgrade: 'h2c' }, agent: false })
   message.end()
   const [response] = (await once(message, 'response')) as [{ statusCode: number; resume(): void }]
@@ -111,7 +111,7 @@ test('a request that offers another upgrade is answered over HTTP', async () => 
   expect(response.statusCode).toBe(200)
 })
 
-test('a faster client is read more slowly, and loses nothing', async () => {
+test('throttles a fast client without losing messages', async () => {
   const client = await connect()
   await client.announce(INFO_HASH, { event: 'started' })
   const again = { ...valid, peer_id: client.peerId }
@@ -125,7 +125,7 @@ test('a faster client is read more slowly, and loses nothing', async () => {
   await eventually(() => client.received.length === 241)
 })
 
-test('hundreds of half-open upgrades end, and the tracker answers meanwhile', async () => {
+test('hundreds of half-open upgrades end, and the tracker remains available', async () => {
   const { hostname, port } = new URL(tracker.url)
   const sockets = Array.from({ length: 500 }, () => connectTcp(Number(port), hostname))
   for (const socket of sockets) {
@@ -146,7 +146,7 @@ function written(message: unknown): string {
   }
 }
 
-test('whatever is sent, the tracker answers the next client, and no other peer hears of it', async () => {
+test('random messages neither stop the tracker nor reach other peers', async () => {
   const bystander = await connect()
   await bystander.announce(INFO_HASH, { event: 'started' })
   const anything = fc.oneof(

@@ -51,10 +51,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ over: fc.constant('close' as const), user, client }) },
 )
 
-/** What the tracker should know: of each client, over what it announces, and its role. */
+/** The expected state: the transports and the role of each client. */
 type Peer = { http: boolean; socket: boolean; role: Role }
 
-test('whoever announces over HTTP, over a socket or over both, all counts are the same', async () => {
+test('counts are the same over HTTP and sockets for clients of either or both', async () => {
   const run = async (steps: readonly Step[]): Promise<void> => {
     torrents += 1
     const { id, infoHash } = await uploadTorrent(uploader, `Mixed torrent ${String(torrents)}`)

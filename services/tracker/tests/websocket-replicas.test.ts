@@ -61,7 +61,7 @@ test('offers and answers reach peers of another process, and not their own user'
   expect(same.offersReceived()).toEqual([])
 })
 
-test('offers reach a peer of another process that came since the last announce', async () => {
+test('offers reach a peer of another process that joined since the last announce', async () => {
   const infoHash = await newTorrent()
   const [a, b] = [await connect(one.url, 0), await connect(two.url, 1)]
   await a.announce(infoHash, { event: 'started' })
@@ -70,7 +70,7 @@ test('offers reach a peer of another process that came since the last announce',
   await eventually(() => b.offersReceived().length === 1)
 })
 
-test('a peer id whose socket lives in another process is refused; one that is silent is handed over', async () => {
+test('refuses a peer id with a live socket in another process, and takes over a silent one', async () => {
   const infoHash = await newTorrent()
   const first = await connect(one.url, 0)
   await first.announce(infoHash, { event: 'started' })
@@ -96,7 +96,7 @@ test('the peers of a killed process leave the counts', async () => {
   await eventually(async () => (await counts(infoHash)) === '0/1', 40_000)
 })
 
-test('a process that stops closes its sockets with 1001, and their peers are gone', async () => {
+test('a process that stops closes its sockets with 1001 and removes their peers', async () => {
   const infoHash = await newTorrent()
   const stopping = await startTrackerProcess({ DATABASE_URL: world.database.appUrl, REDIS_URL: world.redisUrl })
   const client = await connect(stopping.url, 0)
@@ -127,7 +127,7 @@ test('the offers of a peer in the swarm do not wait for Redis', async () => {
   }
 })
 
-test('a Redis that goes away and comes back empty loses no socket, and no peer for longer than an announce', async () => {
+test('an outage and data loss of Redis close no socket, and peers return with their next announce', async () => {
   const infoHash = await newTorrent()
   const dataDir = temporaryFolder('websocket-redis')
   const redis = await startRedis({ dataDir, durable: false })

@@ -40,7 +40,7 @@ async function httpCounts(infoHash: string): Promise<string> {
   return /completei(\d+)e.*incompletei(\d+)e/.exec(text)?.slice(1).join('/') ?? text
 }
 
-test('an announce is answered with counts and intervals, and counted over HTTP at once', async () => {
+test('an announce receives counts and intervals, and is immediately counted over HTTP', async () => {
   const { infoHash } = await newTorrent()
   const client = await connect(0)
   const reply = await client.announce(infoHash, { event: 'started' })
@@ -57,7 +57,7 @@ test('an announce is answered with counts and intervals, and counted over HTTP a
 })
 
 test.each(['/', '/announce', '/announce/<passkey>', '/<passkey>/announce', '/?passkey=<passkey>'])(
-  'an upgrade at %s is taken',
+  'accepts an upgrade at %s',
   async (form) => {
     const { infoHash } = await newTorrent()
     const client = await connect(0, { target: form.replace('<passkey>', passkeys[0] ?? '') })
@@ -67,7 +67,7 @@ test.each(['/', '/announce', '/announce/<passkey>', '/<passkey>/announce', '/?pa
   },
 )
 
-test('offers reach other users, answers come back, and nobody else sees either', async () => {
+test('offers and answers reach the right users, and no others', async () => {
   const { infoHash } = await newTorrent()
   const [a, b, c] = [await connect(0), await connect(1), await connect(0)]
   await b.announce(infoHash, { event: 'started' })
@@ -92,7 +92,7 @@ test('offers reach other users, answers come back, and nobody else sees either',
   expect(c.offersReceived()).toHaveLength(0)
 })
 
-test('an answer to an offer that was never sent reaches nobody', async () => {
+test('an answer to an unknown offer is dropped', async () => {
   const { infoHash } = await newTorrent()
   const [a, b] = [await connect(0), await connect(1)]
   await a.announce(infoHash, { event: 'started' })
@@ -102,7 +102,7 @@ test('an answer to an offer that was never sent reaches nobody', async () => {
   expect(a.answersReceived()).toEqual([])
 })
 
-test('completed is counted once and only for who had something left; stopped is answered', async () => {
+test('completed is counted once, and only for peers that had something left; stopped receives a reply', async () => {
   const { infoHash } = await newTorrent()
   const [leecher, seeder] = [await connect(0), await connect(1)]
   await leecher.announce(infoHash, { event: 'started' })
@@ -115,7 +115,7 @@ test('completed is counted once and only for who had something left; stopped is 
   expect(await httpCounts(infoHash)).toBe('1/0')
 })
 
-test('a peer that closes its socket is gone', async () => {
+test('a peer that closes its socket is removed', async () => {
   const { infoHash } = await newTorrent()
   const client = await connect(0)
   await client.announce(infoHash, { event: 'started' })
@@ -123,7 +123,7 @@ test('a peer that closes its socket is gone', async () => {
   await eventually(async () => (await httpCounts(infoHash)) === '0/0')
 })
 
-test('a partial seed is counted as incomplete, and its offers go to leechers only', async () => {
+test('a partial seed counts as incomplete, and its offers reach leechers only', async () => {
   const { infoHash } = await newTorrent()
   const [partial, seeder, leecher] = [await connect(0), await connect(1), await connect(2)]
   await seeder.announce(infoHash, { event: 'started', left: 0 })
@@ -134,7 +134,7 @@ test('a partial seed is counted as incomplete, and its offers go to leechers onl
   expect(seeder.offersReceived()).toEqual([])
 })
 
-test('of an announce too soon the offers are passed on, and the counters wait', async () => {
+test('an announce too soon has its offers relayed, and its counters credited later', async () => {
   const { infoHash } = await newTorrent()
   const [a, b] = [await connect(0), await connect(1)]
   await b.announce(infoHash, { event: 'started' })
@@ -143,7 +143,7 @@ test('of an announce too soon the offers are passed on, and the counters wait', 
   await eventually(() => b.offersReceived().length === 3)
 })
 
-test('HTTP and sockets share counts, not introductions', async () => {
+test('HTTP and sockets share counts, but not peers', async () => {
   const { infoHash } = await newTorrent()
   const client = await connect(0)
   await client.announce(infoHash, { event: 'started' })
@@ -154,7 +154,7 @@ test('HTTP and sockets share counts, not introductions', async () => {
   ).resolves.toMatchObject({ complete: 1, incomplete: 1 })
 })
 
-test('one hash or many are scraped', async () => {
+test('scrapes one hash or many', async () => {
   const [one, two] = [await newTorrent(), await newTorrent()]
   const client = await connect(0)
   await client.announce(one.infoHash, { event: 'started', left: 0 })
@@ -190,7 +190,7 @@ test('an unknown torrent, another peer id and a peer id in use are refused', asy
   expect(await httpCounts(infoHash)).toBe('0/1')
 })
 
-test('a socket that does not answer a ping hands its peer over', async () => {
+test('another socket takes over the peer of one that does not answer a ping', async () => {
   const { infoHash } = await newTorrent()
   const silent = await connect(0, { autoPong: false })
   await silent.announce(infoHash, { event: 'started' })
@@ -214,7 +214,7 @@ test('a wrong passkey fails each message; a reset one closes the socket', async 
   expect(await httpCounts(infoHash)).toBe('0/0')
 })
 
-test('a removed torrent is told to open sockets', async () => {
+test('open sockets receive the removal of a torrent', async () => {
   const { id, infoHash } = await newTorrent()
   const client = await connect(0)
   await client.announce(infoHash, { event: 'started' })
@@ -225,17 +225,20 @@ test('a removed torrent is told to open sockets', async () => {
   await eventually(() => client.received.some((each) => 'failure reason' in each))
 })
 
-test.each(['suspended', 'banned'])('a user who is %s loses their sockets, and leaves the counts', async (state) => {
-  const { infoHash } = await newTorrent()
-  const admin = await tracker.signedIn(`admin-${state}`, 'admin')
-  const { id, passkey } = await createAnnouncer(tracker, `is-${state}`)
-  const client = await connectSocket(tracker.url, passkey)
-  open.push(client)
-  await client.announce(infoHash, { event: 'started' })
-  expect((await admin.patch(`/api/admin/users/${id}`, { state })).status).toBe(200)
-  await eventually(() => client.closeCode() === 1008)
-  expect(await httpCounts(infoHash)).toBe('0/0')
-})
+test.each(['suspended', 'banned'])(
+  'the sockets of a user who is %s are closed and no longer counted',
+  async (state) => {
+    const { infoHash } = await newTorrent()
+    const admin = await tracker.signedIn(`admin-${state}`, 'admin')
+    const { id, passkey } = await createAnnouncer(tracker, `is-${state}`)
+    const client = await connectSocket(tracker.url, passkey)
+    open.push(client)
+    await client.announce(infoHash, { event: 'started' })
+    expect((await admin.patch(`/api/admin/users/${id}`, { state })).status).toBe(200)
+    await eventually(() => client.closeCode() === 1008)
+    expect(await httpCounts(infoHash)).toBe('0/0')
+  },
+)
 
 test('a session description arrives as it was sent', async () => {
   const { infoHash } = await newTorrent()
