@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from '@jest/globals'
 import { SOURCE_ARGUMENTS } from '@vault-and-tracker/dev-env'
-import { createTorrentFileReader, type TorrentFileReader } from '../src/torrents/torrent-file.thread.ts'
+import { createTorrentFileReader } from '../src/torrents/torrent-file.thread.ts'
+import type { TorrentFileReader } from '../src/torrents/torrent-file.ts'
 import { withManyFiles } from './support/costly-torrents.ts'
 import { makeTorrent } from './support/make-torrent.ts'
 

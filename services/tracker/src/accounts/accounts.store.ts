@@ -1,8 +1,8 @@
 import { violatedUniqueConstraint } from '@vault-and-tracker/service-kit/postgres/pool'
 import type { Selectable, Transaction } from 'kysely'
 import { sql } from 'kysely'
+import { recordAdminAction } from '../admin-log/admin-log.store.ts'
 import { changedFields } from '../admin-log/admin-log.ts'
-import { recordAdminAction } from '../admin-log/admin-log-entries.store.ts'
 import { countForTotal, escapeLike } from '../db/queries.store.ts'
 import type { Db, Schema, UsersTable } from '../db/schema.ts'
 import { apiError } from '../errors.ts'
@@ -90,11 +90,10 @@ export function createAccountStore(db: Db): AccountStore {
           .executeTakeFirstOrThrow()
         const account = toAccount(after)
         const changed = changedFields(managedFields(toAccount(before)), managedFields(account))
-        if (by && changed) {
-          const { before, after } = changed
-          const why = reason === undefined ? {} : { reason }
-          const change = { before, after: { ...after, ...why } }
-          await recordAdminAction(trx, { ...by, action: 'user.update', target: targetOf(account), ...change })
+        if (changed) {
+          const after = reason === undefined ? changed.after : { ...changed.after, reason }
+          const target = targetOf(account)
+          await recordAdminAction(trx, by, { action: 'user.update', target, before: changed.before, after })
         }
         return account
       }),
@@ -111,8 +110,7 @@ export function createAccountStore(db: Db): AccountStore {
           .executeTakeFirstOrThrow()
         const account = toAccount(row)
         // The log contains neither passkey, because its readers could announce with them.
-        const reset = { action: 'user.passkey.reset', target: targetOf(account), before: null, after: null } as const
-        if (by) await recordAdminAction(trx, { ...by, ...reset })
+        await recordAdminAction(trx, by, { action: 'user.passkey.reset', target: targetOf(account) })
         return { account, oldPasskey: old.passkey }
       })
     },
@@ -128,8 +126,7 @@ export function createAccountStore(db: Db): AccountStore {
           .executeTakeFirst()
         if (row === undefined) return undefined
         const account = toAccount(row)
-        const reset = { action: 'user.password.reset', target: targetOf(account), before: null, after: null } as const
-        if (by) await recordAdminAction(trx, { ...by, ...reset })
+        await recordAdminAction(trx, by, { action: 'user.password.reset', target: targetOf(account) })
         return account
       }),
 
@@ -143,8 +140,7 @@ export function createAccountStore(db: Db): AccountStore {
           .executeTakeFirst()
         if (row === undefined) return undefined
         const account = toAccount(row)
-        const ended = { action: 'user.sessions.end', target: targetOf(account), before: null, after: null } as const
-        if (by) await recordAdminAction(trx, { ...by, ...ended })
+        await recordAdminAction(trx, by, { action: 'user.sessions.end', target: targetOf(account) })
         return account
       }),
 

@@ -1,7 +1,8 @@
+import { recordAdminAction } from '../admin-log/admin-log.store.ts'
 import { changedFields } from '../admin-log/admin-log.ts'
-import { recordAdminAction } from '../admin-log/admin-log-entries.store.ts'
+import { countForTotal } from '../db/queries.store.ts'
 import type { Db } from '../db/schema.ts'
-import { MAX_EXACT_TOTAL, totalOf } from '../pagination.ts'
+import { totalOf } from '../pagination.ts'
 import type { InviteStore } from './invites.ts'
 
 /** Invites in Postgres. */
@@ -57,7 +58,7 @@ export function createInviteStore(db: Db): InviteStore {
           { inviteMade: null, invitesLeft: maker.invites_left },
         )
         const target = { type: 'user', id: maker.id, name: maker.username } as const
-        if (by && changed) await recordAdminAction(trx, { ...by, action: 'user.invite.take-back', target, ...changed })
+        if (changed) await recordAdminAction(trx, by, { action: 'user.invite.take-back', target, ...changed })
         return 'done'
       }),
 
@@ -72,17 +73,7 @@ export function createInviteStore(db: Db): InviteStore {
         .limit(limit)
         .offset((page - 1) * limit)
         .execute()
-      const { counted } = await db
-        .selectFrom((eb) =>
-          eb
-            .selectFrom('invites')
-            .select('id')
-            .where('created_by', '=', userId)
-            .limit(MAX_EXACT_TOTAL + 1)
-            .as('found'),
-        )
-        .select((eb) => eb.fn.countAll<number>().as('counted'))
-        .executeTakeFirstOrThrow()
+      const counted = await countForTotal(db, db.selectFrom('invites').select('id').where('created_by', '=', userId))
       const items = rows.map((row) => ({
         id: row.id,
         createdAt: row.created_at,

@@ -1,13 +1,23 @@
+import { newId } from '@vault-and-tracker/service-kit/core/ids'
 import { countForTotal } from '../db/queries.store.ts'
 import type { Db } from '../db/schema.ts'
 import { totalOf } from '../pagination.ts'
-import type { AdminAction, AdminLogEntry, AdminLogStore, Fields, StoredAdminLogQuery, TargetType } from './admin-log.ts'
-import { recordAdminAction } from './admin-log-entries.store.ts'
+import { cutText } from '../releases/search-tokens.ts'
+import type {
+  ActedBy,
+  AdminAction,
+  AdminActionEntry,
+  AdminLogEntry,
+  AdminLogStore,
+  Fields,
+  StoredAdminLogQuery,
+  TargetType,
+} from './admin-log.ts'
 
 /** The admin log in Postgres. */
 export function createAdminLogStore(db: Db): AdminLogStore {
   return {
-    record: (entry) => recordAdminAction(db, entry),
+    record: ({ actorId, at, ...entry }) => recordAdminAction(db, { actorId, at }, entry),
 
     list: async (query) => {
       const [counted, items] = await Promise.all([
@@ -52,4 +62,42 @@ async function pageOf(db: Db, query: StoredAdminLogQuery): Promise<AdminLogEntry
     before: row.before as Fields | null,
     after: row.after as Fields | null,
   }))
+}
+
+/** Longer text, such as a description, is cut. */
+const MAX_TEXT = 500
+
+/**
+ * Records an action of staff; does nothing without an actor. Stores call it in the transaction of the change, so that both are
+ * committed together.
+ */
+export async function recordAdminAction(
+  trx: Db,
+  by: ActedBy | undefined,
+  { action, target, before = null, after = null }: AdminActionEntry,
+): Promise<void> {
+  if (by === undefined) return
+  await trx
+    .insertInto('admin_log')
+    .values({
+      id: newId(),
+      at: by.at,
+      actor_id: by.actorId,
+      action,
+      target_type: target.type,
+      target_id: target.id,
+      target_name: target.name,
+      before: before && JSON.stringify(bounded(before)),
+      after: after && JSON.stringify(bounded(after)),
+    })
+    .execute()
+}
+
+function bounded(fields: Fields): Fields {
+  const entries = Object.entries(fields).map(([name, value]) => [name, cut(value)] as const)
+  return Object.fromEntries(entries)
+}
+
+function cut(value: Fields[string]): Fields[string] {
+  return typeof value === 'string' && value.length > MAX_TEXT ? `${cutText(value, MAX_TEXT)}…` : (value ?? null)
 }

@@ -44,12 +44,15 @@ export function actedBy(clock: Clock, actorId: string | undefined): ActedBy | un
 export type Fields = Readonly<Record<string, string | number | boolean | null>>
 
 /** An action to record. `before` and `after` contain the changed fields; null if the target did not or does not exist. */
-export type NewAdminLogEntry = ActedBy & {
+export type AdminActionEntry = {
   readonly action: AdminAction
   readonly target: Target
-  readonly before: Fields | null
-  readonly after: Fields | null
+  readonly before?: Fields | null
+  readonly after?: Fields | null
 }
+
+/** An action to record, with its actor. */
+export type NewAdminLogEntry = ActedBy & Required<AdminActionEntry>
 
 /** A recorded action. */
 export type AdminLogEntry = Omit<NewAdminLogEntry, 'actorId'> & {

@@ -1,7 +1,7 @@
 import { violatedUniqueConstraint } from '@vault-and-tracker/service-kit/postgres/pool'
 import { type Selectable, sql, type Transaction } from 'kysely'
+import { recordAdminAction } from '../admin-log/admin-log.store.ts'
 import { changedFields, type Fields } from '../admin-log/admin-log.ts'
-import { recordAdminAction } from '../admin-log/admin-log-entries.store.ts'
 import { isForeignKeyViolation } from '../db/queries.store.ts'
 import type { CategoriesTable, Db, Schema } from '../db/schema.ts'
 import { apiError } from '../errors.ts'
@@ -36,7 +36,7 @@ export function createCategoryStore(db: Db): CategoryStore {
         await insert(trx, categories, now)
         const target = { type: 'category', id: null, name: null } as const
         const after = { categories: categories.length }
-        if (by) await recordAdminAction(trx, { ...by, action: 'category.seed', target, before: null, after })
+        await recordAdminAction(trx, by, { action: 'category.seed', target, before: null, after })
         return true
       }),
 
@@ -47,8 +47,7 @@ export function createCategoryStore(db: Db): CategoryStore {
             throw apiError('CONFLICT', 'The parent was deleted in the meantime.')
           const [created = category] = await insert(trx, [category], now)
           const change = { before: null, after: fieldsOf(created) }
-          if (by)
-            await recordAdminAction(trx, { ...by, action: 'category.create', target: targetOf(created), ...change })
+          await recordAdminAction(trx, by, { action: 'category.create', target: targetOf(created), ...change })
           return created
         })
       } catch (error) {
@@ -80,8 +79,8 @@ export function createCategoryStore(db: Db): CategoryStore {
             .executeTakeFirstOrThrow()
           const after = toCategory(row)
           const changed = changedFields(fieldsOf(before), fieldsOf(after))
-          if (by && changed)
-            await recordAdminAction(trx, { ...by, action: 'category.update', target: targetOf(after), ...changed })
+          if (changed)
+            await recordAdminAction(trx, by, { action: 'category.update', target: targetOf(after), ...changed })
           return after
         })
       } catch (error) {
@@ -101,8 +100,7 @@ export function createCategoryStore(db: Db): CategoryStore {
           if (row === undefined) return false
           const removed = toCategory(row)
           const change = { before: fieldsOf(removed), after: null }
-          if (by)
-            await recordAdminAction(trx, { ...by, action: 'category.delete', target: targetOf(removed), ...change })
+          await recordAdminAction(trx, by, { action: 'category.delete', target: targetOf(removed), ...change })
           return true
         })
       } catch (error) {
@@ -132,7 +130,7 @@ export function createCategoryStore(db: Db): CategoryStore {
         const done = { categories: removed.length, torrents }
         const target = { type: 'category', id: null, name: null } as const
         if (by && removed.length > 0)
-          await recordAdminAction(trx, { ...by, action: 'category.delete-all', target, before: done, after: null })
+          await recordAdminAction(trx, by, { action: 'category.delete-all', target, before: done, after: null })
         return done
       }),
 
@@ -153,7 +151,7 @@ export function createCategoryStore(db: Db): CategoryStore {
           where categories.id = ranked.id and categories.position <> ranked.position`.execute(trx)
         const changed = changedFields(positionsOf(before), positionsOf(await allOf(trx)))
         const target = { type: 'category', id: null, name: null } as const
-        if (by && changed) await recordAdminAction(trx, { ...by, action: 'category.arrange', target, ...changed })
+        if (changed) await recordAdminAction(trx, by, { action: 'category.arrange', target, ...changed })
         return true
       }),
   }

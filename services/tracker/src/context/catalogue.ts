@@ -59,11 +59,11 @@ export function createCatalogue(connections: Connections, { accounts, announceUr
       idsWithDeleted: async () => (await catalogueState.current()).categoryIds,
     },
   })
-  const torrentFileReader = createTorrentFileReader(connections)
-  resources.defer(() => torrentFileReader.close())
+  const torrentFiles = createTorrentFileReader(connections)
+  resources.defer(() => torrentFiles.close())
   const torrents = createTorrents({
     store: torrentStore,
-    readTorrentFile: torrentFileReader.read,
+    torrentFiles,
     categories,
     publish,
     clock,

@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
+import { recordAdminAction } from '../admin-log/admin-log.store.ts'
 import { changedFields } from '../admin-log/admin-log.ts'
-import { recordAdminAction } from '../admin-log/admin-log-entries.store.ts'
 import type { Db, SiteSettingsTable } from '../db/schema.ts'
 import type { SiteSettings, SiteSettingsStore } from './site-settings.ts'
 
@@ -22,7 +22,7 @@ export function createSiteSettingsStore(db: Db): SiteSettingsStore {
           .executeTakeFirstOrThrow()
         const changed = changedFields(toSettings(before), toSettings(after))
         const target = { type: 'site', id: null, name: null } as const
-        if (changed) await recordAdminAction(trx, { ...by, action: 'site.update', target, ...changed })
+        if (changed) await recordAdminAction(trx, by, { action: 'site.update', target, ...changed })
         return toSettings(after)
       }),
   }

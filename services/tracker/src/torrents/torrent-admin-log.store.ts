@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
+import { recordAdminAction } from '../admin-log/admin-log.store.ts'
 import { type ActedBy, changedFields } from '../admin-log/admin-log.ts'
-import { recordAdminAction } from '../admin-log/admin-log-entries.store.ts'
 import type { Schema } from '../db/schema.ts'
 import type { Torrent } from './torrents.ts'
 
@@ -17,7 +17,7 @@ export async function recordChange(
   const moderated = isJudged && after.state !== 'pending'
   const verdict = after.state === 'rejected' ? 'torrent.reject' : 'torrent.approve'
   const action = moderated ? verdict : 'torrent.update'
-  await recordAdminAction(trx, { ...by, action, target: targetOf(after), ...changed })
+  await recordAdminAction(trx, by, { action, target: targetOf(after), ...changed })
 }
 
 /** Records that staff deleted a torrent. */
@@ -28,7 +28,7 @@ export async function recordRemoval(
   reason: string,
 ): Promise<void> {
   const change = { before: { deleted: false, deleteReason: null }, after: { deleted: true, deleteReason: reason } }
-  await recordAdminAction(trx, { ...by, action: 'torrent.delete', target: targetOf(torrent), ...change })
+  await recordAdminAction(trx, by, { action: 'torrent.delete', target: targetOf(torrent), ...change })
 }
 
 function targetOf({ id, name }: Torrent) {

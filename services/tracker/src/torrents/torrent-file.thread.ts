@@ -3,10 +3,10 @@ import { errorCode } from '@vault-and-tracker/service-kit/core/errors'
 import { apiError } from '../errors.ts'
 import {
   type ReadTorrent,
-  type ReadTorrentFile,
   readTorrent,
   refusedTorrent,
   type TorrentContent,
+  type TorrentFileReader,
 } from './torrent-file.ts'
 
 /** A message to the thread. */
@@ -19,9 +19,6 @@ const TIMEOUT_MS = 30_000
 
 /** The `workerData` of the thread, which runs this same file. */
 const READER = 'torrent-file-reader'
-
-/** Reads .torrent files in a thread. */
-export type TorrentFileReader = { readonly read: ReadTorrentFile; readonly close: () => Promise<void> }
 
 type Waiting = TorrentJob & {
   readonly resolve: (content: TorrentContent) => void
@@ -127,7 +124,6 @@ function stopping(): Error {
 }
 
 /** Runs in the thread. */
-
 function serve({ bytes, source }: TorrentJob): void {
   const read = readTorrent(bytes, source)
   if (!('content' in read)) {

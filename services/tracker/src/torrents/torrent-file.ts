@@ -59,13 +59,17 @@ export function readTorrent(bytes: Uint8Array, source: string): ReadTorrent {
   }
 }
 
-/**
- * Reads an uploaded .torrent as `readTorrent` does, without blocking other requests.
- *
- * @param owner id of the uploader; uploaders take turns
- * @throws ApiError BAD_REQUEST naming the problem of the file; UNAVAILABLE if it could not be read in time
- */
-export type ReadTorrentFile = (bytes: Buffer, source: string, owner: string) => Promise<TorrentContent>
+/** Reads .torrent files in a thread. Implemented in torrent-file.thread.ts. */
+export type TorrentFileReader = {
+  /**
+   * Reads an uploaded .torrent as `readTorrent` does, without blocking other requests.
+   *
+   * @param owner id of the uploader; uploaders take turns
+   * @throws ApiError BAD_REQUEST naming the problem of the file; UNAVAILABLE if it could not be read in time
+   */
+  read(bytes: Buffer, source: string, owner: string): Promise<TorrentContent>
+  close(): Promise<void>
+}
 
 /** The error for a refused file. */
 export function refusedTorrent(problem: string): Error {

@@ -10,7 +10,7 @@ import { parseReleaseName } from '../releases/release-name.ts'
 import { type NameFields, nameFieldsOf } from '../releases/search-words.ts'
 import type { ExternalIds, ListedTorrent, TorrentState } from '../search/listed-torrent.ts'
 import { createMakeFile, type DownloadSettings } from './downloads.ts'
-import type { ReadTorrentFile, TorrentContent, TorrentFile } from './torrent-file.ts'
+import type { TorrentContent, TorrentFile, TorrentFileReader } from './torrent-file.ts'
 
 /** How long announces of a deleted torrent receive the reason. */
 const DELETED_KEPT_MS = 30 * 24 * 3_600_000
@@ -18,31 +18,34 @@ const DELETED_KEPT_MS = 30 * 24 * 3_600_000
 /** A torrent with its description. */
 export type Torrent = ListedTorrent & { readonly description: string }
 
-export type NewTorrent = {
+export type NewTorrent = NameFields & {
   readonly id: string
   readonly content: TorrentContent
-  readonly name: string
   readonly categoryId: string
   readonly uploaderId: string
   readonly description: string
   readonly externalIds: ExternalIds
   readonly state: TorrentState
   readonly stateReason: string | null
-  readonly release: Release
-  readonly tokens: readonly string[]
   readonly createdAt: Date
   /** Bytes of .torrent files that the uploader can store per UTC day; undefined for no limit. */
   readonly bytesPerDay: number | undefined
 }
 
-/** Changes to the row of a torrent. */
-export type TorrentChanges = {
-  readonly name?: NameFields | undefined
-  readonly categoryId?: string | undefined
+/** Changes requested by the uploader or staff. */
+export type TorrentEdit = {
+  readonly name?: string | undefined
+  readonly category?: string | undefined
   readonly description?: string | undefined
   readonly externalIds?: { readonly [Id in keyof ExternalIds]?: number | null | undefined } | undefined
   readonly downloadPercent?: number | undefined
   readonly uploadPercent?: number | undefined
+}
+
+/** Changes to the row of a torrent. */
+export type TorrentChanges = Omit<TorrentEdit, 'name' | 'category'> & {
+  readonly name?: NameFields | undefined
+  readonly categoryId?: string | undefined
   readonly state?: { readonly state: TorrentState; readonly reason: string | null } | undefined
 }
 
@@ -70,16 +73,6 @@ export type TorrentStore = {
   purgeDeleted(before: Date): Promise<number>
 }
 
-/** Changes requested by the uploader or staff. */
-export type TorrentEdit = {
-  readonly name?: string | undefined
-  readonly category?: string | undefined
-  readonly description?: string | undefined
-  readonly externalIds?: { readonly [Id in keyof ExternalIds]?: number | null | undefined } | undefined
-  readonly downloadPercent?: number | undefined
-  readonly uploadPercent?: number | undefined
-}
-
 /** A file, and a name that replaces its own. */
 type NamedFile = { readonly bytes: Buffer; readonly name: string | undefined }
 
@@ -99,7 +92,7 @@ export type Torrents = ReturnType<typeof createTorrents>
 export function createTorrents(
   deps: DownloadSettings & {
     store: TorrentStore
-    readTorrentFile: ReadTorrentFile
+    torrentFiles: Pick<TorrentFileReader, 'read'>
     categories: Categories
     publish: PublishInvalidation
     clock: Clock
@@ -161,7 +154,7 @@ export function createTorrents(
         externalIds: ExternalIds
       },
     ): Promise<Torrent> {
-      const content = await deps.readTorrentFile(upload.bytes, deps.source, by.id)
+      const content = await deps.torrentFiles.read(upload.bytes, deps.source, by.id)
       const name = upload.name ?? content.name
       const release = parseReleaseName(name)
       const category = await categories.forRelease(upload.category, release)
@@ -193,7 +186,7 @@ export function createTorrents(
       by: Pick<Account, 'id'>,
       upload: NamedFile & { category: string | undefined },
     ): Promise<TorrentPreview> {
-      const content = await deps.readTorrentFile(upload.bytes, deps.source, by.id)
+      const content = await deps.torrentFiles.read(upload.bytes, deps.source, by.id)
       const { infoHash, size, fileCount, firstFiles } = content
       const name = upload.name ?? content.name
       const release = parseReleaseName(name)

@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
+import { recordAdminAction } from '../admin-log/admin-log.store.ts'
 import { changedFields } from '../admin-log/admin-log.ts'
-import { recordAdminAction } from '../admin-log/admin-log-entries.store.ts'
 import type { Db, TorznabSettingsTable } from '../db/schema.ts'
 import type { TorznabSettings, TorznabSettingsStore } from './settings.ts'
 
@@ -25,7 +25,7 @@ export function createTorznabSettingsStore(db: Db): TorznabSettingsStore {
           .executeTakeFirstOrThrow()
         const changed = changedFields(toSettings(before), toSettings(after))
         const target = { type: 'torznab', id: null, name: null } as const
-        if (changed) await recordAdminAction(trx, { ...by, action: 'torznab.settings.update', target, ...changed })
+        if (changed) await recordAdminAction(trx, by, { action: 'torznab.settings.update', target, ...changed })
         return toSettings(after)
       }),
   }
