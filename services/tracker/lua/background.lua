@@ -1,5 +1,5 @@
 -- Leadership for work that one process does, and the list of running processes. A full Redis runs these functions too,
--- so that work that frees memory continues. Called by src/leadership/leadership.redis.ts and
+-- so that work that frees memory continues. Called by src/redis/leadership.redis.ts and
 -- src/webtorrent/processes.redis.ts.
 --
 --   tracker:leader, tracker:leader:<work>   the id of the leader, which expires with its lease
