@@ -1,6 +1,6 @@
 import { endInChunks } from '@vault-and-tracker/service-kit/http/chunked-response'
-import compression from 'compression'
 import { type Request, type Response, Router } from 'express'
+import { compressOnce } from './content.ts'
 import {
   type AccessOf,
   type Description,
@@ -74,8 +74,7 @@ export function serve<S extends Surface, Deps>(
   const parse: ParseInput = (schema, value, part) =>
     parseInput(schema, value, part === 'params' ? serving.notFound : serving.malformed)
 
-  const { answersHead, around, compressFrom } = serving
-  const compress = compressFrom === undefined ? undefined : compression({ threshold: compressFrom })
+  const { answersHead, around, compressFrom = Infinity } = serving
   const admit = (endpoint: Description<S>, request: Request, response: Response) =>
     serving.guards[endpoint.access as keyof S['callers']](endpoint, request, response)
 
@@ -105,17 +104,17 @@ export function serve<S extends Surface, Deps>(
       const runAround = around?.[endpoint.access]
       const result = await (runAround === undefined ? work() : runAround(request, response, work))
       response.statusCode = endpoint.status
-      send(request, response, result)
+      await send(request, response, result)
     })
   }
 
-  function send(request: Request, response: Response, result: unknown): void {
+  async function send(request: Request, response: Response, result: unknown): Promise<void> {
     if (result === undefined) response.end()
     else if (result instanceof FileAnswer) response.set(result.headers).end(result.bytes)
     else if (result instanceof JsonText) sendJson(response, result.text)
     else {
-      compress?.(request, response, () => undefined)
-      sendJson(response, JSON.stringify(result))
+      const text = JSON.stringify(result)
+      sendJson(response, Buffer.byteLength(text) < compressFrom ? text : await compressOnce(request, response, text))
     }
   }
   return router

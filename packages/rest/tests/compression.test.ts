@@ -1,6 +1,11 @@
-import { get, type IncomingHttpHeaders, type Server } from 'node:http'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, get, type IncomingHttpHeaders, type Server } from 'node:http'
+import { connect, type Socket } from 'node:net'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { listen } from '@vault-and-tracker/service-kit/http/server'
+import { createUnreadAnswers, UNREAD_LIMITS } from '@vault-and-tracker/service-kit/http/unread-answers'
 import express from 'express'
 import { z } from 'zod'
 import { endpointsOf, JsonText, serve } from '../src/index.ts'
@@ -10,6 +15,8 @@ type Words = { callers: { anyone: object }; limit: 'none'; code: 'none' }
 const endpoint = endpointsOf<Words, object>()
 const LONG = { words: 'the same again and ä '.repeat(200) }
 const SHORT = { words: 'ä' }
+// More than the buffers of both ends of a connection take, even compressed.
+const LARGE = { words: randomBytes(18 * 1024 ** 2).toString('base64') }
 const endpointAt = (path: string, answer: { words: string } | JsonText) =>
   endpoint({
     ...{ method: 'GET', path, operationId: path, summary: '', tag: '', access: 'anyone', limit: 'none' },
@@ -18,14 +25,16 @@ const endpointAt = (path: string, answer: { words: string } | JsonText) =>
   })
 
 let server: Server
+let app: express.Express
 
 beforeAll(async () => {
   const endpoints = [
     endpointAt('/long', LONG),
     endpointAt('/short', SHORT),
+    endpointAt('/large', LARGE),
     endpointAt('/text', new JsonText(JSON.stringify(LONG))),
   ]
-  const app = express().use(
+  app = express().use(
     serve<Words, object>(
       endpoints,
       {},
@@ -88,3 +97,20 @@ test.each(['/short', '/text'])(
     expect((await ask(path, 'gzip, br')).headers['content-encoding']).toBeUndefined()
   },
 )
+
+test('all bytes of a compressed response count as unread', async () => {
+  const unread = createUnreadAnswers({ ...UNREAD_LIMITS, maxBytesPerConnection: 4 * 1024 ** 2, graceMs: 600_000 })
+  const bounded = createServer(app)
+  const running = await listen(bounded, { host: '127.0.0.1', port: 0 }, { unread })
+  const accepted = once(bounded, 'connection')
+  const silent = connect({ port: running.port, host: '127.0.0.1' }).pause()
+  silent.on('error', () => undefined)
+  try {
+    const [socket] = (await accepted) as [Socket]
+    silent.write('GET /large HTTP/1.1\r\nHost: test\r\nAccept-Encoding: br\r\n\r\n')
+    await once(socket, 'close')
+  } finally {
+    silent.destroy()
+    await running.drain()
+  }
+}, 10_000)
