@@ -53,9 +53,16 @@ export function documentRoutes(document: OpenApiDocument, options: { methodNotAl
   const styles = require.resolve('swagger-ui-dist/swagger-ui.css')
   const script = require.resolve('swagger-ui-dist/swagger-ui-bundle.js')
   const serve = (path: string, type: string, cacheControl: string, load: () => string | Promise<Buffer>): void => {
-    let content: Content | undefined
+    // A promise, so that requests that arrive together share the work.
+    let loading: Promise<Content> | undefined
     router.all(path, readOnly(options.methodNotAllowed), async (request, response) => {
-      content ??= await createContent(type, await load())
+      loading ??= Promise.resolve(load())
+        .then((body) => createContent(type, body))
+        .catch((error: unknown) => {
+          loading = undefined
+          throw error
+        })
+      const content = await loading
       response.set({ 'Content-Security-Policy': POLICY, 'Cache-Control': cacheControl })
       sendContent(request, response, content)
     })
