@@ -93,7 +93,7 @@ test('the request log by day is carried over, without requests of no user', asyn
   }
 })
 
-test('Torznab statistics by hour are carried over, and users with their first day', async () => {
+test('Torznab statistics by hour and users are carried over, and the previous release can still write', async () => {
   const before = await databaseBefore('0015-torznab-hours')
   const role = new URL(before.appUrl).username
   try {
@@ -122,6 +122,29 @@ test('Torznab statistics by hour are carried over, and users with their first da
     await expect(asOwner(users)).resolves.toEqual([
       { username: 'alice', first_at: new Date('2026-03-09T00:00Z') },
       { username: 'bob', first_at: new Date('2026-03-10T00:00Z') },
+    ])
+
+    // The previous release still runs, as the run-time role.
+    await withClient(before.appUrl, async (client) => {
+      await client.query(`
+        insert into torznab_counts as c (span, kind, start, name, requests, errors, duration_ms, buckets)
+          select span, kind, '2026-03-09T04:00Z', name, 2, 0, 10, '{2}'
+          from (values ('hour', 'all', ''), ('hour', 'function', 'search'), ('hour', 'function', 'caps'),
+            ('day', 'function', 'search')) as new (span, kind, name)
+          on conflict (span, kind, start, name) do update set
+            requests = c.requests + excluded.requests, errors = c.errors + excluded.errors,
+            duration_ms = c.duration_ms + excluded.duration_ms;
+        insert into users (id, username, email, password_hash, role, passkey, created_at)
+          values (gen_random_uuid(), 'carol', 'carol', '', 'member', repeat('c', 40), now());
+        insert into torznab_users (user_id, last_at) select id, now() from users where username = 'carol';
+        update torznab_users set requests = requests + 1 returning number;
+        update torznab_user_sets set users = '\\x01'`)
+    })
+    await expect(
+      asOwner("select name, requests, duration_ms from torznab_hours where kind = 'function' order by name"),
+    ).resolves.toEqual([
+      { name: 'caps', requests: 2, duration_ms: 10 },
+      { name: 'search', requests: 7, duration_ms: 50 },
     ])
   } finally {
     await before.drop()

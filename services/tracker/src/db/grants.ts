@@ -17,6 +17,6 @@ export function grants(role: string): readonly string[] {
     `revoke update on torznab_requests from ${role}`,
     `revoke insert, delete on torznab_log_size from ${role}`,
     `revoke update on torznab_batches from ${role}`,
-    `revoke delete on torznab_hours, torznab_users from ${role}`,
+    `revoke delete on torznab_hours, torznab_users, torznab_counts, torznab_user_sets from ${role}`,
   ]
 }

@@ -13,10 +13,28 @@ const STATEMENTS = [
     duration_ms double precision not null,
     primary key (kind, hour, name)
   ) with (fillfactor = 80)`,
+  'lock table torznab_counts in share row exclusive mode',
   `insert into torznab_hours (kind, hour, name, requests, errors, duration_ms)
     select kind, start, name, requests, errors, duration_ms from torznab_counts
     where span = 'hour' and kind in ('function', 'client')`,
-  'drop table torznab_counts',
+  // During an upgrade the previous release still writes its own tables. They stay until the next release, and what it counts
+  // is added to the hours.
+  `create function torznab_counts_to_hours() returns trigger
+    language plpgsql security definer set search_path = public, pg_temp
+    as $$
+    begin
+      insert into torznab_hours as h (kind, hour, name, requests, errors, duration_ms)
+      values (new.kind, new.start, new.name, new.requests - coalesce(old.requests, 0),
+        new.errors - coalesce(old.errors, 0), new.duration_ms - coalesce(old.duration_ms, 0))
+      on conflict (kind, hour, name) do update set
+        requests = h.requests + excluded.requests,
+        errors = h.errors + excluded.errors,
+        duration_ms = h.duration_ms + excluded.duration_ms;
+      return null;
+    end
+    $$`,
+  `create trigger torznab_counts_to_hours after insert or update on torznab_counts for each row
+    when (new.span = 'hour' and new.kind in ('function', 'client')) execute function torznab_counts_to_hours()`,
 
   // The users of a range are those whose first request came before its end and whose newest came after its start, instead of
   // sets of users by hour, day and month. The first request of earlier users is known to the day.
@@ -25,8 +43,9 @@ const STATEMENTS = [
     select min(start) from torznab_user_sets
     where span = 'day' and case when number < 8 * length(users) then get_bit(users, number) = 1 end
   ))`,
-  'alter table torznab_users alter column first_at set not null, drop column number',
-  'drop table torznab_user_sets',
+  `alter table torznab_users alter column first_at set not null, alter column first_at set default now(),
+    alter column number drop identity`,
+  'alter table torznab_users alter column number drop not null',
 
   // Releases before 0014 logged requests without a user.
   'delete from torznab_requests where user_id is null',
