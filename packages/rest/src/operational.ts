@@ -16,15 +16,15 @@ const get = (operationId: string, summary: string, responses: object) => ({
 
 /** The paths that `healthRoutes` of service-kit serves in both services, as OpenAPI describes them. */
 export const operationalPaths = {
-  '/health': get('health', 'Check that the process runs', {
-    200: { description: 'It runs', content: content(ok) },
+  '/health': get('health', 'Check that the process is running', {
+    200: { description: 'The process is running', content: content(ok) },
   }),
   '/ready': get(
     'ready',
-    'Check that the service and its dependencies work; fails as soon as the service begins to stop',
+    'Check that the service and its dependencies work; fails once the service starts to stop',
     {
       200: { description: 'Ready', content: content(readiness) },
-      503: { description: 'Not ready; `checks` names what failed', content: content(readiness) },
+      503: { description: 'Not ready; `checks` lists the failed checks', content: content(readiness) },
     },
   ),
   '/metrics': get('metrics', 'Get metrics in the Prometheus text format', {

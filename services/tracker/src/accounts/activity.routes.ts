@@ -48,7 +48,7 @@ export const activityEndpoints = [
     ...read,
     path: '/api/user/:id/history',
     operationId: 'getTransferHistory',
-    summary: 'Get daily transfers up to today; for the user and staff',
+    summary: 'Get daily transfers up to today; only the user and staff can',
     params: idParams,
     query: z.object({ days }),
     answer: z.object({ items: z.array(transferDay) }),

@@ -22,7 +22,7 @@ export const siteInformationEndpoints = [
     method: 'GET',
     path: '/api/site',
     operationId: 'getSite',
-    summary: 'Get who can create an account, and the URL of the Torznab API',
+    summary: 'Get the registration mode and the URL of the Torznab API',
     answer: information,
     handle: (_input, { siteInformation }) => Promise.resolve(siteInformation),
   }),

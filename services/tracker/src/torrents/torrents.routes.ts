@@ -214,7 +214,7 @@ export const torrentEndpoints = [
     method: 'PATCH',
     path: '/api/torrents/:id',
     operationId: 'updateTorrent',
-    summary: 'Change a torrent; for its uploader and staff, its rates for staff only',
+    summary: 'Change a torrent; only its uploader and staff can, and only staff can change its rates',
     params: idParams,
     body: z
       .object({
@@ -243,7 +243,7 @@ export const torrentEndpoints = [
     method: 'DELETE',
     path: '/api/torrents/:id',
     operationId: 'deleteTorrent',
-    summary: 'Delete a torrent; for its uploader and staff; announces receive the reason for 30 days',
+    summary: 'Delete a torrent; only its uploader and staff can; clients see the reason for 30 days',
     params: idParams,
     query: z.object({
       reason: z

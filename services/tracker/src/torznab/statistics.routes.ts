@@ -21,13 +21,13 @@ const statistics = z
     before: z
       .object({ ...range, ...totals })
       .nullable()
-      .meta({ description: 'as long a time before; null where nothing was counted before' }),
+      .meta({ description: 'previous period of the same length; null if it has no data' }),
     requestsEver: z.int(),
-    requestsLast24Hours: z.int().meta({ description: 'in the current hour and the 23 before' }),
+    requestsLast24Hours: z.int().meta({ description: 'in the current hour and the previous 23' }),
     functions: z.array(z.object({ function: z.string(), ...summary })),
     clients: z.array(z.object({ client: z.string(), ...summary })),
     series: z.object({
-      step: z.enum(STEPS).meta({ description: 'hour up to 31 days, day up to a year, month beyond' }),
+      step: z.enum(STEPS).meta({ description: 'hour for up to 31 days, day for up to a year, otherwise month' }),
       items: z.array(z.object({ start: time, ...summary })),
     }),
   })
@@ -44,7 +44,7 @@ export const torznabStatisticsEndpoints = [
     method: 'GET',
     path: '/api/admin/torznab/statistics',
     operationId: 'getTorznabStatistics',
-    summary: 'Requests, users, errors and response times of a range of whole hours in UTC, and of the time before',
+    summary: 'Get requests, users, errors and response times for a range of whole hours in UTC and the period before it',
     query: z
       .object({
         range: z.enum(RANGES, `must be one of ${RANGES.join(', ')}`).optional(),

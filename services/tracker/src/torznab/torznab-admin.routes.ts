@@ -23,8 +23,8 @@ const request = z
     query: z.string(),
     results: z.int(),
     durationMs: z.number(),
-    error: z.int().nullable().meta({ description: 'the code of a Torznab error' }),
-    client: z.string().meta({ description: 'the family of the application' }),
+    error: z.int().nullable().meta({ description: 'Torznab error code' }),
+    client: z.string().meta({ description: 'name of the application, without its version' }),
   })
   .meta({ id: 'TorznabRequest' })
 
@@ -32,11 +32,11 @@ const address = z
   .object({
     hour: time.meta({ description: 'the start of the hour, ISO 8601, UTC' }),
     address: z.string().meta({
-      description: 'an IPv4 address, the /64 of an IPv6 address, or `others` for all those beyond 500 in an hour',
+      description: 'an IPv4 address, the /64 of an IPv6 address, or `others` for all addresses after the first 500 in an hour',
     }),
     requests: z.int(),
     wrongKeys: z.int(),
-    overLimits: z.int().meta({ description: 'refused by a limit or by the block of the address' }),
+    overLimits: z.int().meta({ description: 'refused by a limit, or because the address is blocked' }),
   })
   .meta({ id: 'TorznabAddress' })
 
@@ -46,7 +46,7 @@ const usage = z
     requests: z.int(),
     downloads: z.int(),
     errors: z.int(),
-    violations: z.int().meta({ description: 'requests that a limit refused' }),
+    violations: z.int().meta({ description: 'requests refused by a limit' }),
     lastRequest: time.nullable(),
     blocked: z.boolean(),
   })
@@ -57,7 +57,7 @@ const block = z
     address: z.string().meta({ description: 'an IPv4 address, or the /64 of an IPv6 address' }),
     until: time,
     secondsLeft: z.int(),
-    penaltySeconds: z.int().meta({ description: 'how long the whole block is' }),
+    penaltySeconds: z.int().meta({ description: 'total duration of the block' }),
   })
   .meta({ id: 'TorznabBlock' })
 
@@ -76,7 +76,7 @@ export const torznabAdminEndpoints = [
     path: '/api/admin/torznab/requests',
     operationId: 'listTorznabRequests',
     summary:
-      'Requests with a valid key within the limits, newest first; `user` is an id or a name, `error` is true, false or a code',
+      'List requests with a valid key and within the limits, newest first; `user` is an id or a name, `error` is true, false or a code',
     query: pageQuery
       .safeExtend({
         user: text({ min: 1, max: 64 }).optional(),
@@ -101,7 +101,7 @@ export const torznabAdminEndpoints = [
     ...admin,
     path: '/api/admin/torznab/addresses',
     operationId: 'listTorznabAddresses',
-    summary: 'Requests without a valid key and refused ones, counted by hour and address; the newest hour first',
+    summary: 'Count refused requests and requests without a valid key by hour and address, newest hour first',
     query: pageQuery,
     answer: pageOf(address),
     handle: async ({ query: { page, limit } }, { torznabLists }) => {
@@ -113,7 +113,7 @@ export const torznabAdminEndpoints = [
     ...admin,
     path: '/api/admin/torznab/users',
     operationId: 'listTorznabUsers',
-    summary: 'Users of the Torznab API and those blocked from it, the busiest first; `search` is part of a name',
+    summary: 'List users of the Torznab API and users blocked from it, busiest first; `search` matches part of a name',
     query: pageQuery.safeExtend({
       search: text({ min: 0, max: 32 }).optional(),
       blocked: queryFlag.optional(),
@@ -129,7 +129,7 @@ export const torznabAdminEndpoints = [
     ...admin,
     path: '/api/admin/torznab/blocks',
     operationId: 'listTorznabBlocks',
-    summary: 'Addresses that are blocked from the Torznab API, the longest first',
+    summary: 'List the addresses blocked from the Torznab API, longest block first',
     answer: z.object({ items: z.array(block) }),
     handle: async (_input, { torznabBlocks }) => {
       const blocks = await torznabBlocks.list()
@@ -142,7 +142,7 @@ export const torznabAdminEndpoints = [
     limit: 'write',
     path: '/api/admin/torznab/blocks/:address',
     operationId: 'liftTorznabBlock',
-    summary: 'End the block of an address and forget its steps',
+    summary: 'Unblock an address, and reset the duration of its next block',
     params: z.object({ address: z.string() }),
     status: 204,
     errors: ['NOT_FOUND'],

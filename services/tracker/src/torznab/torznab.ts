@@ -60,7 +60,7 @@ export type Torznab = ReturnType<typeof createTorznab>
 const UNAVAILABLE_RETRY_SECONDS = 5
 
 const UNAVAILABLE: Refusal = {
-  error: { ...torznabError('unknownError'), status: 503, description: 'The service is unavailable for the moment' },
+  error: { ...torznabError('unknownError'), status: 503, description: 'The service is temporarily unavailable' },
   retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS,
 }
 

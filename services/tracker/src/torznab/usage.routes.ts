@@ -6,7 +6,7 @@ import type { TorznabUsage } from './usage.ts'
 const meter = z.object({
   used: z
     .int()
-    .meta({ description: 'allowed requests in this window; above the limit only if that was lowered meanwhile' }),
+    .meta({ description: 'allowed requests in this window; exceeds the limit only after the limit was lowered' }),
   limit: z.int(),
 })
 
@@ -14,9 +14,9 @@ const usage = z
   .object({
     enabled: z.boolean().meta({ description: 'false if the API is switched off for all users' }),
     blocked: z.boolean().meta({ description: 'true if an administrator blocked you from the API' }),
-    addressBlockedUntil: time.nullable().meta({ description: 'of the address of this request' }),
+    addressBlockedUntil: time.nullable().meta({ description: 'end of the block of your address; null if it is not blocked' }),
     windowSeconds: z.int(),
-    resetsAt: time.meta({ description: 'the end of this window' }),
+    resetsAt: time.meta({ description: 'end of the current window' }),
     searches: meter,
     downloads: meter,
   })
@@ -33,7 +33,7 @@ export const torznabUsageEndpoints = [
     method: 'GET',
     path: '/api/user/torznab',
     operationId: 'getOwnTorznabUsage',
-    summary: 'Your Torznab requests in the current window, and your limits; reading them counts nothing',
+    summary: 'Get your Torznab requests in the current window, and your limits; this request does not count',
     answer: usage,
     handle: async ({ caller }, { torznabUsage }) => {
       const { addressBlockedUntil, resetsAt, ...rest } = await torznabUsage.of(caller.session.account, caller.address)
