@@ -19,14 +19,10 @@ export const operationalPaths = {
   '/health': get('health', 'Check that the process is running', {
     200: { description: 'The process is running', content: content(ok) },
   }),
-  '/ready': get(
-    'ready',
-    'Check that the service and its dependencies work; fails once the service starts to stop',
-    {
-      200: { description: 'Ready', content: content(readiness) },
-      503: { description: 'Not ready; `checks` lists the failed checks', content: content(readiness) },
-    },
-  ),
+  '/ready': get('ready', 'Check that the service and its dependencies work; fails once the service starts to stop', {
+    200: { description: 'Ready', content: content(readiness) },
+    503: { description: 'Not ready; `checks` lists the failed checks', content: content(readiness) },
+  }),
   '/metrics': get('metrics', 'Get metrics in the Prometheus text format', {
     200: { description: 'The metrics', content: { 'text/plain': {} } },
   }),

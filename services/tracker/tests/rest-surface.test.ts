@@ -70,10 +70,8 @@ test.each([
   ['PUT', '/api/nothing'],
 ])('%s %s is 404 with an error body', async (method, path) => {
   const answer = await member.send(method, path)
-  expect([answer.status, answer.json]).toEqual([
-    404,
-    { error: { code: 'NOT_FOUND', message: 'There is no such resource.' } },
-  ])
+  expect(answer.status).toBe(404)
+  expect(answer.json).toMatchObject({ error: { code: 'NOT_FOUND' } })
 })
 
 test.each([

@@ -44,7 +44,8 @@ export const torznabStatisticsEndpoints = [
     method: 'GET',
     path: '/api/admin/torznab/statistics',
     operationId: 'getTorznabStatistics',
-    summary: 'Get requests, users, errors and response times for a range of whole hours in UTC and the period before it',
+    summary:
+      'Get requests, users, errors and response times for a range of whole hours in UTC and the period before it',
     query: z
       .object({
         range: z.enum(RANGES, `must be one of ${RANGES.join(', ')}`).optional(),

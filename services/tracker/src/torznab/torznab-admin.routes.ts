@@ -32,7 +32,8 @@ const address = z
   .object({
     hour: time.meta({ description: 'the start of the hour, ISO 8601, UTC' }),
     address: z.string().meta({
-      description: 'an IPv4 address, the /64 of an IPv6 address, or `others` for all addresses after the first 500 in an hour',
+      description:
+        'an IPv4 address, the /64 of an IPv6 address, or `others` for all addresses after the first 500 in an hour',
     }),
     requests: z.int(),
     wrongKeys: z.int(),

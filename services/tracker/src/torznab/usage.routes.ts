@@ -14,7 +14,9 @@ const usage = z
   .object({
     enabled: z.boolean().meta({ description: 'false if the API is switched off for all users' }),
     blocked: z.boolean().meta({ description: 'true if an administrator blocked you from the API' }),
-    addressBlockedUntil: time.nullable().meta({ description: 'end of the block of your address; null if it is not blocked' }),
+    addressBlockedUntil: time
+      .nullable()
+      .meta({ description: 'end of the block of your address; null if it is not blocked' }),
     windowSeconds: z.int(),
     resetsAt: time.meta({ description: 'end of the current window' }),
     searches: meter,
