@@ -50,10 +50,16 @@ export function webApplication(options: {
     response.type(extname(path)).vary('Accept-Encoding').set(headers)
     response.set('Cache-Control', path.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache')
     return new Promise((resolve, reject) => {
-      response.sendFile(`.${path}${ending}`, { root: folder, cacheControl: false }, (error?: Error) => {
-        // After the headers, the only error is a client that disconnected.
-        if (error === undefined || response.headersSent) resolve()
-        else reject(error)
+      const options = { root: folder, cacheControl: false, acceptRanges: false }
+      response.sendFile(`.${path}${ending}`, options, (error?: Error & { status?: number }) => {
+        // After the headers, the only error is a client that disconnected. A file that does not match a condition is a 412.
+        if (error === undefined || response.headersSent || response.destroyed) resolve()
+        else if (error.status !== 412) reject(error)
+        else {
+          response.removeHeader('Content-Encoding')
+          response.set('Cache-Control', 'no-store').status(412).end()
+          resolve()
+        }
       })
     })
   }

@@ -90,3 +90,14 @@ test('below a path it is served as at the root, and forms are allowed only if en
   expect(await policyOf('/console')).toContain("form-action 'none'")
   expect(await policyOf('/list')).toContain("form-action 'self'")
 })
+
+test.each([
+  [{ range: 'bytes=9999-' }, 200],
+  [{ 'if-match': '"other"' }, 412],
+  [{ 'if-unmodified-since': 'Thu, 01 Jan 1970 00:00:00 GMT' }, 412],
+])('a conditional request for a file with %j is answered %i', async (headers, status) => {
+  build('first')
+  const response = await request(start()).get('/assets/first.js').set(headers)
+  expect(response.status).toBe(status)
+  if (status !== 200) expect(response.headers['cache-control']).toBe('no-store')
+})
