@@ -1,5 +1,5 @@
--- What wrk sends: announces of random peers of random swarms, with events and scrapes mixed in as in a real tracker.
--- Arguments: torrents, peers, users (0 where there are no passkeys), milliseconds between requests of a connection.
+-- The requests that wrk sends: announces of random peers of random swarms, with events and scrapes as in practice.
+-- Arguments: torrents, peers, users (0 in open mode), milliseconds between requests of a connection.
 -- Peer p is number k = p / torrents of torrent t = p % torrents; bench/populate.ts numbers them the same way.
 
 local threads = 0

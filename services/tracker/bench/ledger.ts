@@ -24,7 +24,7 @@ const db = createKysely<Schema>(createPool({ url: databases.databaseUrl, name: '
 const ledger = createLedger(db)
 let second = Math.floor(Date.now() / 1000)
 
-/** What an announce of a peer adds. One in three has uploaded something. */
+/** The delta of one announce. One announce in three reports an upload. */
 function deltaOf(peer: number, torrents: number): Delta {
   const { t, user } = placeOf(peer, torrents)
   const moved = peer % 3 === 0 ? 1_000_000 : 0

@@ -1,6 +1,6 @@
 import type { Release } from '../src/releases/release.ts'
 
-/** A release with a typical name, its category, and what the name says. */
+/** A release with a typical name, its category, and the values in the name. */
 export type MadeRelease = {
   readonly name: string
   readonly category: string

@@ -24,7 +24,7 @@ const SIGNING_IN = 10
 const PASSWORD = 'correct horse battery'
 const TEN_YEARS_MS = 10 * 365 * 86_400_000
 
-/** Postgres with a catalogue of so many torrents, and Redis. */
+/** Postgres with a catalogue of the requested size, and Redis. */
 export async function startSearchWorld(torrents: number) {
   const databases = await startDatabases()
   const { client, folder } = databases

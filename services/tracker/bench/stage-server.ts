@@ -1,4 +1,4 @@
-// A part of the tracker behind its HTTP server, for bench/stages.ts: what is not part of it answers at once.
+// A part of the tracker behind its HTTP server, for bench/stages.ts. The other parts are replaced by immediate answers.
 // Usage: stage-server.ts <port> front | rules | calls <URL of Redis>
 import { systemClock } from '@vault-and-tracker/service-kit/core/clock'
 import { listen } from '@vault-and-tracker/service-kit/http/server'
@@ -77,7 +77,7 @@ async function startRequests() {
     ...{ id: '1', idBytes: id, owner: id.subarray(8), ...all },
     ...{ state: 'active', role: 'member', canDownload: true, apiBlocked: false },
   }
-  // Spreads would give each torrent a map of its own in V8, which the store's torrents do not have.
+  // Spreads would give each torrent its own hidden class in V8, unlike the store's torrents.
   const torrentOf = (hash: AnnounceTorrent['infoHashes'][number]): AnnounceTorrent => ({
     id,
     swarm: Buffer.from(hash, 'hex'),

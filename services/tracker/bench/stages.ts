@@ -1,4 +1,4 @@
-// What each part of an announce costs: the parts one after the other, each with the earlier ones. See docs/performance.md.
+// Measures the cost of each part of an announce, by adding one part after the other. See docs/performance.md.
 // Usage: pnpm build && pnpm --filter tracker bench:stages [seconds for each measurement] [rounds]
 import { type Measured, print, printHead, quantile, whole } from '@vault-and-tracker/dev-env/bench'
 import { Redis } from 'ioredis'

@@ -1,4 +1,4 @@
-// Measures what an announce costs Redis, and the memory per peer, without the HTTP side. See docs/performance.md.
+// Measures the cost of an announce in Redis, and the memory per peer, without the HTTP side. See docs/performance.md.
 // Usage: pnpm --filter tracker bench:swarm [announces for each measurement] [time | memory]
 import { removeTemporaryFolder, startRedis, temporaryFolder } from '@vault-and-tracker/dev-env'
 import { cpuOfTree, print, printHead, whole } from '@vault-and-tracker/dev-env/bench'

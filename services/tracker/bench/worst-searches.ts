@@ -73,7 +73,7 @@ async function measure(attack: Attack): Promise<void> {
   if (attack !== 'none') process.stdout.write(`Searches: ${counted.join(', ')}\n`)
 }
 
-/** Sends 30 searches a minute, whatever their answers are. */
+/** Sends 30 searches a minute and ignores their answers. */
 async function search(cookie: string, user: number, attack: Attack, end: number, statuses: string[]): Promise<void> {
   const sent: Promise<unknown>[] = []
   for (let n = 0; performance.now() < end; n++) {

@@ -1,5 +1,5 @@
--- The limits of the Torznab API and its blocks of addresses. Times and lengths are milliseconds by the caller's clock, so
--- every key also expires by itself. Called by src/torznab/limits.redis.ts.
+-- The limits of the Torznab API and its blocks of addresses. Times and lengths are milliseconds of the caller's clock, so
+-- every key also has an expiry. Called by src/torznab/limits.redis.ts.
 --
 --   torznab:user:<id>             'window'; the allowed requests in it: 'search', 'download'
 --   torznab:address:<address>     'until': the end of its block; 'penalty': the length of its last block; 'forgotten': when

@@ -17,7 +17,7 @@ function problemsOf(env: Record<string, string>): readonly string[] {
   return []
 }
 
-test('what must be set is enough', () => {
+test('required settings are sufficient', () => {
   expect(readConfig(required)).toMatchObject({
     PORT: 6969,
     PUBLIC_URL: 'https://tracker.example.org',
@@ -48,7 +48,7 @@ test.each([
   expect(problemsOf({ ...required, PUBLIC_URL: url })).toEqual([expect.stringMatching(/^PUBLIC_URL: must/)])
 })
 
-test('TRUSTED_PROXIES may not hold a range that does not exist', () => {
+test('TRUSTED_PROXIES must not contain an invalid range', () => {
   expect(problemsOf({ ...required, TRUSTED_PROXIES: '10.0.0.0/99' })).toEqual([
     expect.stringMatching(/^TRUSTED_PROXIES: 10\.0\.0\.0\/99 is neither/),
   ])

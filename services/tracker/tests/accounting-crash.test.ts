@@ -34,7 +34,7 @@ let swarms: TestSwarms
 let now = Date.now()
 const userIds = Array.from({ length: USERS }, () => randomUUID())
 const torrentIds = Array.from({ length: TORRENTS }, () => randomUUID())
-/** What each client has reported in all, in the order of users and torrents. */
+/** The total that each client has reported, in the order of users and torrents. */
 const counters = new Map<string, { user: number; torrent: number; up: number; down: number }>()
 
 beforeAll(async () => {
@@ -150,7 +150,7 @@ async function expectEveryByteOnce(): Promise<void> {
   await expect(redis.keys('*:du')).resolves.toEqual([])
 }
 
-/** Until everything is written: what waited, and what gathered meanwhile. */
+/** Waits until everything is written: waiting batches, and transfers that arrived in the meantime. */
 async function flushRest(): Promise<void> {
   const pool = createPool({
     url: database.appUrl,

@@ -20,7 +20,7 @@ const recordingOf = (name: string): URL => new URL(`data/announces-${name}.gz`, 
 const trackers: TestTracker[] = []
 afterAll(() => Promise.all(trackers.map((each) => each.stop())))
 
-/** Sends requests, each on a connection of its own that is closed by the server. */
+/** Sends requests, each on its own connection, which the server closes. */
 async function answerOf(url: string, { target, headers }: CorpusRequest): Promise<string> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   const chunks: Buffer[] = []
@@ -162,7 +162,7 @@ test('sockets of a private tracker return the recorded replies', async () => {
                 offers: makeOffers(random() < 0.6 ? 10 : 0),
               }
     socket.send(message)
-    // A scrape of its own says that everything before it was answered.
+    // A scrape on another connection shows that all earlier requests were answered.
     await socket.next(() => socket.send({ action: 'scrape', info_hash: binary(torrents[4] ?? '') }))
     await new Promise((resolve) => setTimeout(resolve, 6))
     const received = sockets.map(({ received }, i) => received.slice(before[i]).map(plain).toSorted())

@@ -132,7 +132,7 @@ test('an unreadable batch counts as failed, and the others are written', async (
     const [user] = await tracker.sql('select uploaded from users where id = $1', [userId])
     return (await metricOf(tracker, 'tracker_accounting_failures_total')) > 0 && user?.['uploaded'] === '1000'
   })
-  // A flusher writes what it has seen for three seconds.
+  // A flusher writes a batch three seconds after it first saw it.
   await tracker.flush()
   tracker.advance(4_000)
   expect((await tracker.flush()).failed).toBe(1)

@@ -49,7 +49,7 @@ test('replies do not depend on where requests are split', async () => {
   await expectSame(...Array.from(ANNOUNCE))
 })
 
-// RFC 9112 section 11.2, and what was published on request smuggling: messages of which two readers see different ends.
+// Request smuggling (RFC 9112 section 11.2 and publications): messages that two readers end at different bytes.
 test.each([
   ['a body', 'Content-Length: 5\r\n\r\nGET /announce?smuggled HTTP/1.1\r\nHost: x\r\n'],
   ['an empty body', 'Content-Length: 0\r\n'],

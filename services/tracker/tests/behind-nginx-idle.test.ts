@@ -41,7 +41,7 @@ afterAll(async () => {
   await tracker.stop()
 })
 
-/** What nginx has sent once it may not send again. */
+/** Requests of a kind that nginx does not repeat. */
 function change(): Promise<string> {
   return sendThrough(nginx, agent, {
     ...{ host: 'tracker.example.org', method: 'PATCH', path: '/api/user/me' },

@@ -23,7 +23,7 @@ let right: TrackerProcess
 let ahead: TrackerProcess
 
 beforeAll(async () => {
-  // Not the database of the trackers, whose own flushers would take what the tests flush.
+  // A separate database, because the flushers of the trackers would take the batches of the tests.
   redis = new Redis((await testRedis()).url)
   await redis.select(8 + Number(process.env['JEST_WORKER_ID'] ?? 0))
   world = await startTracker({ ALLOW_PRIVATE_PEERS: 'true' })

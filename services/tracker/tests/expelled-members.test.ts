@@ -107,7 +107,7 @@ test('the last active administrator remains, even if two demote each other concu
     ])
     const left = await tracker.sql("select id from users where role = 'admin' and state = 'active'")
     expect(left).toHaveLength(1)
-    // Whoever came second was refused: as the last one, or as an administrator no longer.
+    // The second request was refused, because its target is the last administrator or its sender no longer is one.
     expect(answers.map(({ status }) => status).sort()).toEqual([200, expect.any(Number)])
     for (const { status } of answers) expect([200, 403, 409]).toContain(status)
     await tracker.sql("update users set role = 'admin', state = 'active' where id = $1", [admin.id])

@@ -73,7 +73,7 @@ test('an outage of Postgres logs one line per second with a count, not a stack p
       .filter((line) => line !== '')
       .map((line) => JSON.parse(line) as { level: number; time: string; count?: number })
       .filter(({ level }) => level >= 40)
-  // What is left out is told with the next second's line.
+  // The next second's line has the number of omitted lines.
   await eventually(() => linesSince().reduce((sum, { count = 1 }) => sum + count, 0) > 100)
   await servers.postgres.restart()
   await expectRecovery()

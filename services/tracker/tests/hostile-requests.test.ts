@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { open, readToEnd } from './support/front-and-node.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
 
-// What one connection without an account may try: requests that offer an upgrade, with many header fields, with odd paths.
+// Requests of clients without an account: upgrade offers, many header fields, malformed paths.
 let tracker: TestTracker
 
 beforeAll(async () => {
@@ -50,7 +50,7 @@ test('a body after an h2c upgrade offer is read as a body', async () => {
   expect(await statusesOf(requestOf('POST /api/auth/login', chunked, chunks) + HEALTH)).toEqual([401])
 })
 
-/** So many fields, of which Host is one. */
+/** Header fields that make `count` together with Host. */
 const fields = (count: number): string => 'a:\r\n'.repeat(count - 1)
 const LENGTH = `Content-Length: ${String(HEALTH.length)}\r\n`
 const WEBSOCKET = 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n'

@@ -59,7 +59,7 @@ test('replaces a silent connection and reports that messages were missed', async
   try {
     silence()
     await eventually(() => missed > 0)
-    // Whoever revalidates must get what comes after.
+    // A client that revalidates must get the newer entries.
     await publisher.publish(invalidationChannel(publisher.options.db ?? 0), '{"kind":"site-settings"}')
     await eventually(() => heard.includes('site-settings'))
   } finally {

@@ -258,7 +258,7 @@ describe('a revoked invite', () => {
     const name = `racer-${left}`
     const { client, id, code } = await memberWithInvite(name)
     const requests = [() => register(`${name}-guest`, code), () => client.delete(`/api/invites/${id}`)]
-    // Both need the row of the maker after that of the invite: while it is locked, the first one holds the invite.
+    // Both lock the invite, then its creator. While the creator is locked, the first one has the invite.
     const answers = await withRowLocked(tracker, name, async (waiting) => {
       const started: Promise<Answer>[] = []
       for (const request of first === 'registration' ? requests : requests.toReversed()) {

@@ -13,11 +13,11 @@ import { startTrackerProcess, type TrackerProcess } from './support/tracker-proc
 const KILLS = TRIALS
 const MEMBERS = 6
 const PARTS = ['service', 'postgres', 'redis'] as const
-/** Far from what any machine needs. */
+/** Longer than any machine needs. */
 const LIMIT_MS = 120_000 + KILLS * PARTS.length * 60_000
 
 type Member = { readonly id: string; readonly passkey: string }
-/** A client of a member, with what it has reported in all. */
+/** A client of a member, with its reported totals. */
 type Client = { readonly member: Member; readonly infoHash: string; readonly port: number; up: number; down: number }
 
 let servers: DurableServers
@@ -67,7 +67,7 @@ async function report({ member, infoHash, port, up, down }: Client, event?: 'sta
   }
 }
 
-/** Moves something every second and reports it, until it is told to stop. */
+/** Reports a transfer every second until it is stopped. */
 async function live(client: Client, isOver: () => boolean): Promise<void> {
   while (!isOver()) {
     client.up += Math.floor(Math.random() * 1_000_000)
@@ -148,7 +148,7 @@ test(
       30_000,
       500,
     )
-      // What is different is in the assertion below.
+      // The assertion below shows the difference.
       .catch(() => undefined)
     expect(sorted(await credited())).toEqual(sorted(reported()))
     const metrics = await (await fetch(`${service.url}/metrics`)).text()

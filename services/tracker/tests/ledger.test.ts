@@ -40,7 +40,7 @@ async function write(changes: Partial<Delta>, counts: readonly Omit<CountedSwarm
   return ledger.write([{ id: newId(), deltas: [delta], counts: counts.map((count) => ({ ...count, name })) }])
 }
 
-/** Where a row is; every update moves it. */
+/** The physical location of a row, which every update changes. */
 async function placesOf(): Promise<unknown> {
   const rows = await tracker.sql(
     `select (select ctid::text from users where id = $1) as user,

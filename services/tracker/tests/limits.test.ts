@@ -57,12 +57,12 @@ test('limits sign-ins by address and account, including correct passwords', asyn
   const attacker = '203.0.113.7'
   for (let i = 0; i < 3; i++) expect(await attempt('Target', 'guess', attacker)).toBe(401)
   expect(await attempt('tARGET', PASSWORD, attacker)).toBe(429)
-  // Nobody can lock somebody else out.
+  // No user can lock out another user.
   expect(await attempt('target', PASSWORD, '203.0.113.8')).toBe(200)
   expect(await attempt('another', 'guess', attacker)).toBe(401)
 })
 
-test('allows an address ten times the attempts of an account, whatever the usernames', async () => {
+test('allows an address ten times the attempts of an account, with any usernames', async () => {
   tracker = await startTracker({ AUTH_LIMIT: '1' })
   const statuses = []
   for (let i = 0; i < 11; i++)

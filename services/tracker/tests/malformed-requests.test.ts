@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 afterAll(() => tracker.stop())
 
-/** A refusal whose message names what is malformed. */
+/** A refusal whose message names the malformed part. */
 const refusal = (named: string) => [
   400,
   { error: { code: 'BAD_REQUEST', message: expect.stringMatching(new RegExp(`^${named}`)) as unknown } },

@@ -41,7 +41,7 @@ async function asApp(statement: string): Promise<unknown> {
   }
 }
 
-test('a migrated database has nothing left to migrate', async () => {
+test('a migrated database needs no migration', async () => {
   const role = new URL(database.appUrl).username
   await expect(migrate({ url: database.ownerUrl, runtimeRole: role })).resolves.toEqual([])
 })

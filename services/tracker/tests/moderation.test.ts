@@ -48,7 +48,7 @@ test.each(['automatic', 'manual'] as const)(
     const [path, id] = [`/api/torrents/${upload.member('id')}`, upload.member('id')]
     const logged = async (): Promise<number> =>
       ((await admin.get(`/api/admin/log?target=${id}&action=torrent.update`)).json as { total: number }).total
-    // What waits is seen by a moderator as it is then.
+    // Edits of a pending torrent are not logged, because a moderator reviews its current state.
     expect((await member.patch(path, { name: 'Before.Approval' })).json).toMatchObject({ state: 'pending' })
     expect(await logged()).toBe(0)
     await staff.post(`/api/admin/torrents/${id}/approve`)
@@ -59,7 +59,7 @@ test.each(['automatic', 'manual'] as const)(
       expect(await logged()).toBe(i + 1)
       await staff.post(`/api/admin/torrents/${id}/approve`)
     }
-    // Neither the same text again nor what says nothing of the content makes a torrent wait, nor does an edit by staff.
+    // Unchanged text, fields that do not describe the content, and edits by staff do not need approval.
     expect((await member.patch(path, { name: 'Something.Else' })).json).toMatchObject({ state: 'approved' })
     expect((await member.patch(path, { imdb: 'tt0111161' })).json).toMatchObject({ state: 'approved' })
     expect((await staff.patch(path, { name: 'By.Staff' })).json).toMatchObject({ state: 'approved' })

@@ -28,7 +28,7 @@ const LIFE = {
   warnings: [],
 }
 
-/** Where users are accounted, the snatch is counted when it is written to the database. */
+/** In private mode, the snatch is counted when it is written to the database. */
 const ACCOUNTED_LIFE = {
   ...LIFE,
   completed: { ...LIFE.completed, downloaded: 0 },

@@ -92,7 +92,7 @@ async function expectTransfer(from: Daemon, to: Daemon, caller: Daemon, name: st
   await untilAnnouncing(caller, async () => (await to.progress(infoHash)) === 1, 'the download')
   const received = readFileSync(join(to.folder, `${name}.bin`))
   expect(createHash('sha256').update(received).digest('hex')).toBe(sha256)
-  // Transmission announces no more than once in two minutes when told to, so as a seeder it would learn of it late.
+  // On request, Transmission announces at most once in two minutes, so as a seeder it would see the other one late.
   for (const client of new Set([to, caller])) {
     const knowsOfBoth = async () => (await client.trackerState(infoHash)).seeders === 2
     await untilAnnouncing(client, knowsOfBoth, 'the news of two seeders')

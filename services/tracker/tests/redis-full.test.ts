@@ -65,7 +65,7 @@ const seed = (event?: string, uploaded = 0): Promise<Reply> =>
 
 const isReady = async (): Promise<boolean> => (await tracker.client().get('/ready')).status === 200
 
-test('a full Redis: announces are refused as unavailable, stops are not, and it recovers by itself', async () => {
+test('a full Redis: announces are refused as unavailable, stops are not, and the tracker recovers', async () => {
   await seed('started')
   await announce(tracker.url, bob.passkey, { infoHash, port: 7002, event: 'started' })
   expect(await isReady()).toBe(true)
@@ -81,7 +81,7 @@ test('a full Redis: announces are refused as unavailable, stops are not, and it 
   tracker.advance(6 * 60_000)
   expect((await member.client.get('/api/torrents')).status).toBe(200)
 
-  // What frees memory goes on.
+  // Operations that free memory continue.
   const stopped = await seed('stopped', 500)
   expect(stopped.fields).toMatchObject({ complete: 0, incomplete: 1 })
   // More than are counted without Redis.

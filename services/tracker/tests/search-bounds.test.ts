@@ -60,7 +60,7 @@ test('a range finds everything in it', async () => {
 })
 
 const LISTS = ENDPOINTS.filter(({ method, query }) => method === 'GET' && query !== undefined && 'page' in query.shape)
-/** What one torrent has is read in full. */
+/** All lexemes of a torrent are read. */
 const WHOLE = ['/api/torrents/:id/files', '/api/admin/swarms/:id/peers']
 
 test.each(LISTS.map(({ path }) => path))('the list %s ends at item 10,000', async (path) => {

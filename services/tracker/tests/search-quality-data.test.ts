@@ -4,10 +4,10 @@ import { parseReleaseName } from '../src/releases/release-name.ts'
 import { CATALOGUE, SEARCH_CASES, SITE } from './data/search-quality.ts'
 import { searchAsMember, searchTorznab } from './support/reference-search.ts'
 
-// The data that the search is measured with has to be right itself. What it expects was labelled by hand; the rules of
-// the domain, run in memory, have to lead to the same.
+// Checks the data of the search tests. Its expected results were labelled by hand; the rules of the domain, run in memory,
+// must return the same.
 
-/** Anime under names of the scene, which do not tell that it is. */
+/** Anime with scene names, which do not identify it as anime. */
 const CHOSEN_BY_UPLOADERS: ReadonlySet<string> = new Set(['lanterns/s01e07/web', 'voyage/s21e40'])
 
 describe('the catalogue', () => {
@@ -48,14 +48,14 @@ describe('the queries', () => {
     },
   )
 
-  test('one page holds each answer', () => {
+  test('each answer fits on one page', () => {
     for (const { client, query, returns } of SEARCH_CASES) {
       const limit = Number(new URLSearchParams(query).get('limit') ?? 25)
       expect([query, returns.length <= (client === 'member' ? 100 : limit)]).toEqual([query, true])
     }
   })
 
-  test('a suggestion is wanted only where nothing is found', () => {
+  test('suggestions are expected only for queries without results', () => {
     const suggesting = SEARCH_CASES.filter(({ suggests }) => suggests.length > 0)
     expect(suggesting.length).toBeGreaterThanOrEqual(5)
     for (const { client, returns } of suggesting) expect([client, returns]).toEqual(['member', []])

@@ -8,7 +8,7 @@ import type { Client } from './support/client.ts'
 import { makeTorrent } from './support/make-torrent.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
 
-// The searches in Postgres return exactly what was labelled by hand.
+// The searches in Postgres return exactly the results that were labelled by hand.
 
 let tracker: TestTracker
 let member: Client

@@ -107,7 +107,7 @@ test('an unknown name and a wrong password get the same answer', async () => {
 
 test.each([
   ['of someone', () => 'flooded'],
-  // A hash is checked for them too: who is nobody would not have to wait otherwise.
+  // A hash is checked for unknown users too; otherwise they would get a faster response.
   ['of nobody', (i: number) => `nobody-${i}`],
 ])('refuses a flood of sign-ins %s and keeps working', async (_who, username) => {
   await tracker.client().post('/api/auth/register', person('flooded'))

@@ -21,10 +21,10 @@ beforeAll(async () => {
 })
 afterAll(() => tracker.stop())
 
-/** What each of the three says of a torrent: the announce, the scrape and the REST API. */
+/** The counts of a torrent in the announce, the scrape and the REST API. */
 async function countsOf({ id, infoHash }: { id: string; infoHash: string }): Promise<readonly unknown[]> {
   const { passkey } = uploader
-  // A stop of nobody, so that asking changes nothing.
+  // A stop of an unknown peer, which reads the counts without changing them.
   const stopped = await announce(tracker.url, passkey, { infoHash, event: 'stopped' })
   const query = `info_hash=${percentBytes(Buffer.from(infoHash, 'hex'))}`
   const scraped = (await rawGet(tracker.url, `/scrape/${passkey}?${query}`)).bytes.toString('latin1')

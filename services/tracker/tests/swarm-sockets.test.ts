@@ -94,7 +94,7 @@ test('a socket that closes keeps the counters for its return', async () => {
   expect(await uploaded()).toBe(50)
 })
 
-test('another process holds a client until it is taken over, and then closes nothing', async () => {
+test('a client belongs to another process until it is taken over', async () => {
   await announces(browser(1), TWO)
   await expect(announces(browser(1))).resolves.toMatchObject({ status: 'held', holder: TWO })
   await swarms.announceOverSocket(browser(1), { process: ONE, purpose: 'takes-over' })

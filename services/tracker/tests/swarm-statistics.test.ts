@@ -144,7 +144,7 @@ test('lists the peers of a torrent with user, client, address and transfers', as
   const withoutAddresses = peersOf(await moderator.get(path))
   expect(withoutAddresses.map(({ addresses }) => addresses)).toEqual([null, null])
 
-  // Expired peers that nobody has removed yet are no peers.
+  // Expired peers do not count, even before they are removed.
   tracker.advance(2 * HOUR)
   expect(peersOf(await admin.get(path))).toEqual([])
 })

@@ -10,7 +10,7 @@ async function countsOf(swarm: Buffer): Promise<unknown> {
   return (await swarms.count([{ name: swarm, completed: 0 }]))[0]
 }
 
-test('a leecher is given the others and not itself', async () => {
+test('a leecher receives the other peers but not itself', async () => {
   await swarms.announce(peer(1))
   await swarms.announce(seeder(2))
   const answer = await swarms.announce(peer(3))
@@ -18,34 +18,34 @@ test('a leecher is given the others and not itself', async () => {
   expect(peersOf(answer)).toEqual([1, 2])
 })
 
-test('a seeder and a partial seed are given leechers only', async () => {
+test('seeders and partial seeds receive leechers only', async () => {
   await swarms.announce(peer(1))
   await swarms.announce(seeder(2))
   expect(peersOf(await swarms.announce(seeder(3)))).toEqual([1])
   expect(peersOf(await swarms.announce(peer(4, { state: 'paused' })))).toEqual([1])
 })
 
-test('users are not given their other clients', async () => {
+test('users do not receive their own other clients', async () => {
   await swarms.announce(peer(1))
   await swarms.announce(peer(2, { owner: ownerOf(9) }))
   expect(peersOf(await swarms.announce(peer(3, { owner: ownerOf(9) })))).toEqual([1])
 })
 
-test('a peer that wants none, or stops, is given none', async () => {
+test('a peer with numwant 0 or a stop receives no peers', async () => {
   await swarms.announce(seeder(1))
   expect((await swarms.announce(peer(2, { want: 0 }))).picked.count).toBe(0)
   expect((await swarms.announce(peer(2, { kind: 'stopped', state: 'stopped', want: 50 }))).picked.count).toBe(0)
 })
 
 test('a leecher that completes becomes a seeder and is counted once', async () => {
-  // Where users are accounted, the database counts who completed.
+  // In private mode, the database counts completions.
   await swarms.announce(peer(1, { account: undefined }))
   const completed = seeder(1, { kind: 'completed', account: undefined })
   await expect(swarms.announce(completed)).resolves.toMatchObject({ complete: 1, incomplete: 0, completed: 1 })
   await expect(swarms.announce(completed)).resolves.toMatchObject({ complete: 1, incomplete: 0, completed: 1 })
 })
 
-test('paused peers are counted as incomplete and apart', async () => {
+test('paused peers are counted as incomplete and also separately', async () => {
   await swarms.announce(peer(1))
   await swarms.announce(peer(2, { state: 'paused' }))
   await expect(countsOf(swarmName(0xa7))).resolves.toEqual({ complete: 0, incomplete: 2, paused: 1, completed: 0 })

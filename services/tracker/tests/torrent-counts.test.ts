@@ -63,7 +63,7 @@ async function joinBoth(torrent: Torrent): Promise<void> {
   await writeAccounting(tracker)
 }
 
-/** Removes what Redis has under the tag of a torrent. */
+/** Removes all keys in Redis with the tag of a torrent. */
 async function forgetSwarm({ infoHash }: Torrent): Promise<void> {
   const removed = await redis.del(await redis.keysBuffer(`{${infoHash.slice(0, 2)}}:*`))
   expect(removed).toBeGreaterThan(0)

@@ -14,7 +14,7 @@ afterAll(() => site.tracker.stop())
 
 const WRONG_KEY = 'f'.repeat(40)
 
-describe('what is refused, with which code and status', () => {
+describe('refused requests, with their codes and statuses', () => {
   const cases: readonly (readonly [query: string, status: number, code: number, description: string])[] = [
     ['', 400, 200, 'Missing parameter: t'],
     ['t=', 400, 200, 'Missing parameter: t'],
@@ -22,7 +22,7 @@ describe('what is refused, with which code and status', () => {
     ['t=details', 400, 200, 'Missing parameter: id'],
     [`t=search&apikey=${WRONG_KEY}`, 401, 100, 'Incorrect user credentials'],
     ['t=search&apikey=short', 401, 100, 'Incorrect user credentials'],
-    // Who asks counts before what is asked.
+    // The key is checked before the query.
     [`t=search&apikey=${WRONG_KEY}&limit=-1`, 401, 100, 'Incorrect user credentials'],
     ['t=search&limit=-1', 400, 201, 'Incorrect parameter: limit'],
     ['t=search&limit=ten', 400, 201, 'Incorrect parameter: limit'],
@@ -61,7 +61,7 @@ describe('what is refused, with which code and status', () => {
 })
 
 describe('accounts', () => {
-  test('a banned account is a wrong key, a suspended one is told so, a blocked one may not use the API', async () => {
+  test('banned, suspended and blocked users get different errors', async () => {
     const member = await createMember(site.tracker, 'misbehaved')
     const admin = await site.tracker.signedIn('judge', 'admin')
     const ask = async () => {
@@ -70,7 +70,7 @@ describe('accounts', () => {
     }
     const set = (changes: object) => admin.patch(`/api/admin/users/${member.id}`, changes)
     expect(await ask()).toEqual([200, 0])
-    // Each change holds from the next request on, although users are cached.
+    // Each change applies to the next request, although users are cached.
     await set({ state: 'suspended' })
     expect(await ask()).toEqual([403, 101])
     await set({ state: 'banned' })
@@ -102,7 +102,7 @@ describe('download', () => {
   const download = (query: string) =>
     site.tracker.client().get(`/api/torznab/download?${withKey(query, site.uploader.passkey)}`)
 
-  test('names what is missing, wrong and unknown', async () => {
+  test('reports missing, invalid and unknown parameters', async () => {
     const outcomes = []
     for (const query of ['', 'id=', 'id=xyz', `id=${'0'.repeat(40)}`, `id=${'0'.repeat(40)}&apikey=${WRONG_KEY}`]) {
       const answer = await download(query)
@@ -175,7 +175,7 @@ test('with TORZNAB_ERROR_STATUS=200 refusals have that status, but for limits an
   }
 })
 
-test('whatever stands in the query, the answer is a feed or an error', async () => {
+test('every query gets a feed or an error', async () => {
   for (const query of [
     't=search&q=%00',
     't=search&q=%F0%28%8C%28',

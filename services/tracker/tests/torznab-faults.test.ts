@@ -25,7 +25,7 @@ async function expectUnavailable(query: string): Promise<void> {
   expect(answer.headers.get('retry-after')).toBe('5')
 }
 
-test('Redis gone: nothing is answered uncounted but caps, and all is well again by itself', async () => {
+test('without Redis, only caps is answered, and the API recovers', async () => {
   await servers.redis.kill()
   for (const query of ['t=search', 't=search&apikey=wrong', 't=movie&imdbid=tt1']) await expectUnavailable(query)
   expect((await site.ask('t=caps')).status).toBe(200)
@@ -34,7 +34,7 @@ test('Redis gone: nothing is answered uncounted but caps, and all is well again 
   expect((await site.ask('t=search')).status).toBe(200)
 })
 
-test('Postgres gone: 503 with error 900, in JSON where asked for', async () => {
+test('without Postgres, requests get 503 with error 900, as JSON on request', async () => {
   await servers.postgres.kill()
   for (const query of ['t=search', 't=movie&imdbid=tt1&cat=2000']) await expectUnavailable(query)
   expect((await site.ask('t=search&apikey=wrong')).status).toBe(401)
@@ -45,7 +45,7 @@ test('Postgres gone: 503 with error 900, in JSON where asked for', async () => {
   expect((await site.ask('t=search')).status).toBe(200)
 })
 
-test('what an outage keeps from being answered is logged with its user', async () => {
+test('requests that fail during an outage are logged with their user', async () => {
   // The user is cached.
   await site.ask('t=search')
   await servers.postgres.kill()

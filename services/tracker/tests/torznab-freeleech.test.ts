@@ -10,7 +10,7 @@ beforeAll(async () => {
 
 afterAll(() => site.tracker.stop())
 
-test('the tag freeleech finds what is not charged to the caller, and leaves it out', async () => {
+test('the tag freeleech includes or excludes torrents that are free for the caller', async () => {
   const free = 'Tagged.Film.2020.1080p.BluRay.x264-GRP'
   const charged = 'Tagged.Film.2021.1080p.BluRay.x264-GRP'
   const { id } = await site.upload(free, { category: 'movies-hd' })

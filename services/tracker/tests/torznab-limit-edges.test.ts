@@ -19,7 +19,7 @@ beforeAll(async () => {
   replica = await site.tracker.replica()
 })
 
-// Each test has a window of its own.
+// Each test has its own window.
 beforeEach(() => {
   clock += 10 * MINUTE
   site.tracker.holdClock(clock)
@@ -45,7 +45,7 @@ async function limit(searches: number): Promise<void> {
 const ask = (passkey: string, address: string, tracker = site.tracker) =>
   tracker.client().get(`/api/torznab?t=search&limit=0&apikey=${passkey}`, { 'x-forwarded-for': address })
 
-test('what a block refuses is no violation of a limit by those who share the address', async () => {
+test('requests refused by a block do not count as refusals by a limit', async () => {
   await limit(1)
   const noisy = await createMember(site.tracker, 'noisy')
   const quiet = await createMember(site.tracker, 'quiet')
@@ -92,7 +92,7 @@ test('replicas whose clocks differ count refusals of an address together', async
   expect([last.status, last.headers.get('retry-after')]).toEqual([429, '300'])
 })
 
-test('what is answered with 404 changes nothing: the steps of an address whose block has ended stay', async () => {
+test('unblocking an address that is not blocked is 404 and keeps its next duration', async () => {
   await limit(1)
   const { passkey } = await createMember(site.tracker, 'stepped')
   const beRefused = async () => {

@@ -16,7 +16,7 @@ afterEach(async () => {
   await site.tracker.stop()
 })
 
-/** A site whose clock stands a second after the beginning of a minute, so that no test meets the end of a window. */
+/** A site whose clock is stopped a second after a full minute, so that no test reaches the end of a window. */
 async function startSite(limits: { searches?: number; downloads?: number }): Promise<void> {
   site = await startTorznabSite({ TRUSTED_PROXIES: '127.0.0.1' })
   await setLimits(site.tracker, { searches: 30, downloads: 20, ...limits })
@@ -49,7 +49,7 @@ async function beRefused(times: number, address = ADDRESS): Promise<Answer> {
 const retryAfter = (answer: Answer): number => Number(answer.headers.get('retry-after'))
 
 describe('limits of a user', () => {
-  test('searches are limited per window, and say how many there were', async () => {
+  test('searches are limited per window, and responses contain their number', async () => {
     await startSite({ searches: 3 })
     const feeds = []
     for (let i = 0; i < 3; i++) feeds.push((await readFeed(await search())).limits)
@@ -62,7 +62,7 @@ describe('limits of a user', () => {
     expect((await search()).status).toBe(200)
   })
 
-  test('downloads have a limit of their own', async () => {
+  test('downloads have a separate limit', async () => {
     await startSite({ searches: 5, downloads: 2 })
     const { infoHash } = await site.upload('Limited.Film.2020.1080p.BluRay.x264-GRP', { category: 'movies-hd' })
     const statuses = []
@@ -83,7 +83,7 @@ describe('limits of a user', () => {
     expect(caps.status).toBe(200)
   })
 
-  test('a user is counted across addresses, apart from other users', async () => {
+  test('requests are counted per user, across addresses', async () => {
     await startSite({ searches: 2 })
     const other = await createMember(site.tracker, 'other')
     expect((await search('203.0.113.1')).status).toBe(200)
@@ -146,13 +146,13 @@ async function startReplica(): Promise<TestTracker> {
 }
 
 describe('blocks of an address', () => {
-  test('the tenth refusal of a window blocks the address, and says for how long', async () => {
+  test('the tenth refusal of a window blocks the address, with Retry-After', async () => {
     await startSite({ searches: 1 })
     const ninth = await beRefused(9)
     expect(retryAfter(ninth)).toBe(59)
     const tenth = await search()
     expect([tenth.status, retryAfter(tenth)]).toEqual([429, 300])
-    // Now it is the block that refuses, whoever asks.
+    // Now the block refuses all users of the address.
     const other = await createMember(site.tracker, 'housemate')
     site.tracker.advance(2 * MINUTE)
     const blocked = await search(ADDRESS, other.passkey)
@@ -247,7 +247,7 @@ describe('blocks of an address', () => {
     expect(retryAfter(await beRefused(10, '2001:db8:0:1::1'))).toBe(300)
   })
 
-  test('everything in Redis expires by itself', async () => {
+  test('all keys in Redis expire', async () => {
     await startSite({ searches: 1 })
     await beRefused(3, '203.0.113.1')
     await beRefused(10, '203.0.113.2')

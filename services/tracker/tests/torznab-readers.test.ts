@@ -5,7 +5,7 @@ import { Parser } from 'xml2js'
 import { readWithPython } from './support/read-documents.ts'
 import { readFeed, setLimits, startTorznabSite, type TorznabSite } from './support/torznab.ts'
 
-/** What strict readers stumble over: markup, entities, other scripts, and what XML forbids, as far as names allow it. */
+/** Text that strict parsers reject or misread: markup, entities, other scripts, and characters that XML forbids. */
 const NAMES = [
   'Us & Them <Uncut> "2020" \'Remastered\' ]]> S01E01 1080p WEB H264-GRP',
   'Amélie (2001) – Le Fabuleux Destin 1080p BluRay x264-GRP',
@@ -15,7 +15,7 @@ const NAMES = [
 ]
 
 let site: TorznabSite
-/** To the second, as feeds tell times. */
+/** To the second, like the times in feeds. */
 const started = Math.floor(Date.now() / 1_000) * 1_000
 
 beforeAll(async () => {

@@ -30,7 +30,7 @@ test('a new site has the default preset, answers and logs', async () => {
   expect((await admin.get(PATH)).json).toEqual(DEFAULTS)
 })
 
-test('a change keeps what is not named', async () => {
+test('a change keeps omitted settings', async () => {
   const changed = await admin.patch(PATH, { windowSeconds: 300, logging: false })
   expect(changed.json).toEqual({ ...DEFAULTS, windowSeconds: 300, logging: false })
   expect((await admin.get(PATH)).json).toEqual(changed.json)
@@ -87,7 +87,7 @@ test.each(['member', 'moderator'] as const)('a %s may neither read nor change th
   expect((await tracker.client().get(PATH)).status).toBe(401)
 })
 
-test('another replica goes by a change as soon as it hears of it', async () => {
+test('another replica applies a change when it is notified', async () => {
   const logger = createLogger({ name: 'replica', level: 'silent' })
   const redis = await connectRedis({ url: tracker.redisUrl, name: 'replica', logger })
   const resources = createResources()
@@ -115,7 +115,7 @@ test('two changes at once are both in the settings', async () => {
   expect((await admin.get(PATH)).json).toMatchObject({ searchLimit: 41, downloadLimit: 42 })
 })
 
-test('the database holds the same bounds', async () => {
+test('the database enforces the same bounds', async () => {
   for (const wrong of ['window_seconds = 9', 'window_seconds = 3601', 'search_limit = 0', 'download_limit = 10001'])
     await expect(tracker.sql(`update torznab_settings set ${wrong}`)).rejects.toThrow(/check constraint/)
 })

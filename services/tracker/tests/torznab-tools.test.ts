@@ -17,7 +17,7 @@ import { SONARR, searchAnime, searchDaily, searchEpisode, searchSeason, syncSona
 import { type Indexer, type Release, ToolError } from './tools/tool.ts'
 import { readXml } from './tools/xml.ts'
 
-// What the tools of tools/ send, replayed against the service, and its answers held against the tools' own rules.
+// Replays the requests of the tools in tools/, and checks the answers with the tools' own rules.
 
 const KEYS = new Map(CATALOGUE.map(({ name, key }) => [name, key]))
 
@@ -38,7 +38,7 @@ beforeAll(async () => {
 
 afterAll(() => site.tracker.stop())
 
-/** What a user enters into a tool. The links of items lead to `PUBLIC_URL`, which is this tracker. */
+/** The settings that a user enters in a tool. The links of items lead to `PUBLIC_URL`, which is this tracker. */
 function indexer(apiKey = site.uploader.passkey, apiPath = '/api/torznab/api'): Indexer {
   return {
     readXml,
@@ -57,11 +57,11 @@ describe('Test', () => {
     await expect(testWith(tool, indexer())).resolves.toBeDefined()
   })
 
-  test.each(TOOLS)('%s tells of a wrong key', async (tool) => {
+  test.each(TOOLS)('%s reports a wrong key', async (tool) => {
     await expect(testWith(tool, indexer('0'.repeat(40)))).rejects.toBeInstanceOf(ToolError)
   })
 
-  test.each(TOOLS)('%s tells a user who is blocked from the API', async (tool) => {
+  test.each(TOOLS)('%s reports that the user is blocked from the API', async (tool) => {
     const blocked = await createMember(site.tracker, `blocked-${tool.toLowerCase()}`)
     await site.tracker.sql('update users set api_blocked = true where id = $1', [blocked.id])
     await expect(testWith(tool, indexer(blocked.passkey))).rejects.toBeInstanceOf(ToolError)
@@ -69,7 +69,7 @@ describe('Test', () => {
 })
 
 describe('RSS', () => {
-  test('Sonarr syncs page by page until what it knows, newest first', async () => {
+  test('Sonarr syncs page by page, newest first, until a known release', async () => {
     const all = await syncSonarr(indexer())
     expect(all.length).toBeGreaterThan(100)
     const dates = all.map(({ published }) => published)
@@ -121,7 +121,7 @@ describe('search', () => {
     expect([...new Set(keysOf(book))]).toEqual(['road2/epub'])
   })
 
-  test('Prowlarr, Jackett, cross-seed and FlexGet find what they look for', async () => {
+  test('Prowlarr, Jackett, cross-seed and FlexGet find the requested releases', async () => {
     const search = { type: 'tvsearch', categories: [5000], q: 'The Harbour Watch', season: 1, episode: '5' } as const
     expect(keysOf(await forward(indexer(), search)).toSorted()).toEqual(['harbour/s01e05/hd', 'harbour/s01e05/sd'])
     expect(keysOf(await searchJackett(indexer(), 'Desert Runner 2049'))).toEqual(['runner2049/2160p'])

@@ -224,7 +224,7 @@ describe('pages', () => {
     expect(feed.items.map(({ title }) => title)).toEqual(newestFirst.slice(0, 25))
   })
 
-  test('a page that did not change is 304, for each user apart, whatever was asked meanwhile', async () => {
+  test('an unchanged page is 304, per user, regardless of other requests', async () => {
     await site.upload('Tagged.Show.S01E01.720p.WEB.H264-GRP')
     for (const query of ['t=search', 't=search&q=tagged']) {
       const first = await site.ask(query)
@@ -248,7 +248,7 @@ describe('pages', () => {
   })
 })
 
-describe('what searches do not show', () => {
+describe('torrents that searches exclude', () => {
   test('a deleted torrent, a rejected one and a pending one', async () => {
     const admin = await site.tracker.signedIn('censor', 'admin')
     const { id, infoHash } = await site.upload('Hidden.Show.S01E01.720p.WEB.H264-GRP')
@@ -264,7 +264,7 @@ describe('what searches do not show', () => {
   })
 })
 
-test('caps needs no key, whatever key it is given, and tells the categories and functions of the site', async () => {
+test('caps ignores the key, and lists the categories and functions of the site', async () => {
   const caps = await site.tracker.client().get('/api/torznab?t=caps')
   expect(caps.status).toBe(200)
   expect(caps.headers.get('content-type')).toBe('application/xml; charset=utf-8')
@@ -276,7 +276,7 @@ test('caps needs no key, whatever key it is given, and tells the categories and 
   expect((await site.ask('t=caps&apikey=nonsense')).text).toBe(caps.text)
 })
 
-test('HEAD tells the length and sends no body; other methods are refused', async () => {
+test('HEAD returns the length without a body; other methods are refused', async () => {
   const path = `/api/torznab?t=search&apikey=${site.uploader.passkey}`
   const head = await site.tracker.client().send('HEAD', path)
   expect([head.status, head.text]).toEqual([200, ''])

@@ -6,7 +6,7 @@ import { withPieceLayers } from './support/costly-torrents.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
 import { startTrackerProcess, type TrackerProcess } from './support/tracker-process.ts'
 
-/** What may wait (256 MiB), and what preparing answers takes in between. All answers together are 600 MiB or more. */
+/** The limit for unread answers (256 MiB), plus answers in preparation. All answers exceed 600 MiB. */
 const MAX_GROWTH = 512 * 1_024 ** 2
 
 let seed: TestTracker

@@ -37,7 +37,7 @@ test('a preview matches the upload and adds nothing', async () => {
   expect(firstFiles).toEqual(files.map(([path, size]) => ({ path, size })))
 })
 
-test('a given name replaces that of the file', async () => {
+test('the name in the request replaces that of the file', async () => {
   const { json } = await preview(makeTorrent(NAME), { name: NAME.replace('1080p', '2160p'), category: 'tv' })
   expect(json).toMatchObject({ category: 'tv-uhd', release: { resolution: '2160p', seasonFrom: 2, episodeFrom: 5 } })
 })

@@ -112,7 +112,7 @@ test('disconnects a client that does not read, and frees its memory', async () =
     return closed.length === 1
   })
   expect(connection?.sendText(text)).toBe(false)
-  // What the kernel takes comes on top of the 256 KiB.
+  // The kernel's buffers add to the 256 KiB.
   expect(sent * text.length).toBeLessThan(64 * 1024 * 1024)
 })
 
@@ -188,7 +188,7 @@ test('stops reading from a client with too many unanswered messages', async () =
   for (let i = 0; i < 20; i++) client.socket.send(Buffer.alloc(65_536, 0x20), { binary: false })
   await eventually(() => received.length >= 5)
   await new Promise((resolve) => setTimeout(resolve, 200))
-  // What came in one piece with the last one is taken.
+  // Messages that arrived together with the last one are accepted.
   expect(received.length).toBeLessThanOrEqual(7)
   const waiting = unanswered
   unanswered = undefined

@@ -117,7 +117,7 @@ test('throttles a fast client without losing messages', async () => {
   const again = { ...valid, peer_id: client.peerId }
   for (let i = 0; i < 239; i++) client.send(again)
   await eventually(() => client.received.length === 240)
-  // What came in one piece is answered at once; what follows waits, and others do not wait for it.
+  // Messages that arrived together are answered at once. Later ones wait, without delaying other clients.
   client.send(again)
   const other = await connect()
   await other.announce(INFO_HASH)
@@ -137,7 +137,7 @@ test('hundreds of half-open upgrades end, and the tracker remains available', as
   await eventually(() => sockets.every((socket) => socket.closed), 90_000)
 })
 
-/** As JSON, where it can be. */
+/** The value as JSON, if possible. */
 function written(message: unknown): string {
   try {
     return JSON.stringify(message)

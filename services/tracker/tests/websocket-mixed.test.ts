@@ -83,7 +83,7 @@ test('counts are the same over HTTP and sockets for clients of either or both', 
         continue
       }
       const { over, role } = each
-      // Both transports of a client tell the same role, as one client does.
+      // Both transports of a client report the same role, as real clients do.
       const known = model.get(name)
       const left = role === 'leecher' ? 1000 : 0
       if (role === 'stopped') leave(name, over)
@@ -111,7 +111,7 @@ test('counts are the same over HTTP and sockets for clients of either or both', 
     const scraped = await asked.next(() => asked.send({ action: 'scrape', info_hash: binary(infoHash) }))
     expect(scraped['files']).toMatchObject({ [binary(infoHash)]: counts() })
     await eventually(async () => {
-      // As the background does every few seconds; what was counted has to settle first.
+      // As the background task does every few seconds, after the counts have settled.
       await tracker.flush()
       tracker.advance(4_000)
       const { json } = await uploader.client.get(`/api/torrents/${id}`)

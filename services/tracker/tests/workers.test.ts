@@ -52,7 +52,7 @@ async function metricsOf(tracker: TrackerProcess): Promise<string> {
   return (await rawGet(tracker.url, '/metrics')).bytes.toString('utf8')
 }
 
-/** When the worker that was started last was started; 0 where metrics do not tell. */
+/** The start time of the newest worker; 0 if the metrics do not contain it. */
 function newestStart(metrics: string): number {
   return Number(/^service_start_time_seconds ([\d.]+)$/m.exec(metrics)?.[1] ?? 0)
 }
@@ -110,7 +110,7 @@ function destroyAll(agentsOf: ReadonlyMap<number, readonly Agent[]>): void {
   for (const agents of agentsOf.values()) for (const agent of agents) agent.destroy()
 }
 
-/** Connections that stay open, so many of each worker. It is the system that chooses who gets one. */
+/** Open connections, a fixed number per worker. The system chooses the worker of each connection. */
 async function connectToAll(tracker: TrackerProcess, ofEach: number): Promise<ReadonlyMap<number, readonly Agent[]>> {
   const agentsOf = new Map(childrenOf(tracker.process.pid).map((worker) => [worker, [] as Agent[]]))
   while ([...agentsOf.values()].some((agents) => agents.length < ofEach)) {
@@ -146,7 +146,7 @@ test('workers share port, swarm and metrics, and a killed one is replaced', asyn
 
   process.kill(first[0] ?? 0, 'SIGKILL')
   await eventually(() => childrenOf(pid).length === 2 && !childrenOf(pid).includes(first[0] ?? 0))
-  // What the dead one counted is still in the sums.
+  // The sums include the counts of the worker that ended.
   expect(await metricsOf(tracker)).toMatch(/^tracker_announces_total\{event="started"\} 8$/m)
   for (const member of members) {
     const reply = await announce(tracker.url, member.passkey, { infoHash, event: 'stopped', port: 7000 })

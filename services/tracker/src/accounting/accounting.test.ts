@@ -146,7 +146,7 @@ test('finds batches of another process within three turns, and settles them from
   ])
 })
 
-test('a batch that cannot be written does not hold up the others of its transaction', async () => {
+test('a batch that cannot be written does not delay the others of its transaction', async () => {
   const { flusher, errors, transactions, advance } = world(
     () => 400,
     (tags) => {

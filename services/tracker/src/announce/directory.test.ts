@@ -35,7 +35,7 @@ test('a cached passkey does not keep the URL it came in', async () => {
   expect(directory.siteRates()).toBeInstanceOf(Promise)
 })
 
-test('what was being read when changes may have been missed is not cached', async () => {
+test('reads that overlap missed changes are not cached', async () => {
   const reads: (() => void)[] = []
   const store: DirectoryStore = {
     ...EMPTY,

@@ -55,7 +55,7 @@ test.each([
   expect(wantedBy(rawQuery, isAllFree)).toMatchObject({ freeleech })
 })
 
-test('where everything is free, nothing is charged', () => {
+test('on a freeleech site, no torrent is charged', () => {
   expect(wantedBy('t=search&tag=-freeleech', true)).toBeUndefined()
 })
 

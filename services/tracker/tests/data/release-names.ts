@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** What a name is expected to tell. What is not named is expected to be null, false or an empty list. */
+/** The values expected from a name. Omitted values are expected to be null, false or an empty list. */
 export type ReleaseNameCase = { readonly kind: string; readonly name: string; readonly expected: ExpectedRelease }
 
 export type ExpectedRelease = {
@@ -31,7 +31,7 @@ export type ExpectedRelease = {
 
 const KINDS = ['series', 'dailies', 'anime', 'films', 'music', 'books', 'others', 'more'] as const
 
-/** The table: names as uploaders write them, with invented titles, and what is to be read from each. */
+/** The table: names as uploaders write them, with invented titles, and the values expected from each. */
 export const RELEASE_NAMES: readonly ReleaseNameCase[] = KINDS.flatMap((kind) => {
   const text = readFileSync(new URL(`release-names/${kind}.txt`, import.meta.url), 'utf8')
   const lines = text.split('\n').filter((line) => line.includes('=>'))

@@ -3,7 +3,7 @@ import type { SiteCategory } from '@vault-and-tracker/torznab-xml'
 
 /** A release of the catalogue that the queries run against. */
 export type CatalogueEntry = {
-  /** What it is, by hand and not by any parser: `harbour/s01e05/hd`. */
+  /** A label written by hand, not by a parser: `harbour/s01e05/hd`. */
   readonly key: string
   /** The slug of its category. */
   readonly category: string
@@ -11,7 +11,7 @@ export type CatalogueEntry = {
   readonly name: string
 }
 
-/** A query as a tool or a member sends it, and exactly what it must return; everything else it must not. */
+/** A query as a tool or a member sends it, and the complete set of results. */
 export type SearchCase = {
   /** The tool, or `member` for the REST search. */
   readonly client: string
@@ -23,7 +23,7 @@ export type SearchCase = {
   readonly suggests: readonly string[]
 }
 
-/** The tree of categories of the tests: what "Seed Torznab categories" creates, ids being slugs. */
+/** The category tree of the tests: the standard tree, with slugs as ids. */
 export const SITE: readonly SiteCategory[] = [
   ...family('movies', 2000, { 'movies-hd': 2040, 'movies-uhd': 2045, 'movies-sd': 2030, 'movies-bluray': 2050 }),
   ...family('tv', 5000, {
@@ -83,8 +83,8 @@ function readIds(text: string): CatalogueEntry['ids'] {
 }
 
 /**
- * The keys that patterns stand for: `harbour/s01*` by key, `in:tv-anime` by category, `-harbour/*` takes away,
- * `nothing` is nothing.
+ * The keys that match patterns: `harbour/s01*` by key, `in:tv-anime` by category. `-harbour/*` removes keys, and
+ * `nothing` matches none.
  */
 function keysOf(patterns: string): readonly string[] {
   const chosen = new Set<string>()

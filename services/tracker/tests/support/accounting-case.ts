@@ -1,4 +1,4 @@
-/** One announce of a case. Bytes are what the client reports; `after` are the seconds since the announce before. */
+/** One announce of a case. Bytes are what the client reports; `after` is in seconds since the previous one. */
 export type Step = {
   readonly after?: number
   readonly who?: 'alice' | 'bob'
@@ -13,15 +13,15 @@ export type Step = {
   readonly elsewhere?: boolean
   /** Announces over IPv6. */
   readonly ipv6?: boolean
-  /** What happens just before the announce; `taken` is a round of the background that leaves a batch waiting. */
+  /** An event just before the announce; `taken` is a run of the background task that leaves a batch waiting. */
   readonly before?: 'redis emptied' | 'flushed' | 'taken'
 }
 
-/** What the database must say in the end; what is not named must be 0. */
+/** The expected values in the database at the end. Omitted values must be 0. */
 export type Totals = {
   readonly up?: number
   readonly down?: number
-  /** Where rates make them differ. */
+  /** Set if rates make them differ. */
   readonly creditedUp?: number
   readonly creditedDown?: number
   readonly seconds?: number

@@ -4,7 +4,7 @@ import type { TestTracker } from './tracker.ts'
 const STEP_SECONDS = 4
 
 /**
- * Has accounting written until nothing gathers and no batch waits, whatever the background has begun meanwhile.
+ * Flushes accounting until no transfers or batches are left, including those of the background task.
  *
  * @returns the seconds by which it moved the clock
  * @throws when a batch cannot be written

@@ -5,7 +5,7 @@ import { createAnnouncer, createMember, type TestMember, uploadTorrent } from '.
 import { metricOf } from './metrics.ts'
 import type { TestTracker } from './tracker.ts'
 
-/** What tests of the rules of announces share. The tracker may be started later. */
+/** Shared setup for tests of the announce rules. The tracker may be started later. */
 export function createAnnounceRules(running: () => TestTracker) {
   let uploader: Promise<TestMember> | undefined
   let serial = 0

@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { type BencodeDict, decodeBencode } from '@vault-and-tracker/bencode-tracker/testing'
 
-/** What a tracker answered to an announce or a scrape. */
+/** The answer to an announce or a scrape. */
 export type Reply = {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
@@ -12,7 +12,7 @@ export type Reply = {
   readonly peers: readonly string[]
 }
 
-/** The parameters of an announce; what a test is not about has a default. */
+/** The parameters of an announce. All have defaults. */
 export type AnnounceParameters = {
   readonly infoHash: string
   readonly peerId?: string
@@ -41,7 +41,7 @@ export function percentBytes(bytes: Buffer): string {
   return [...bytes].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
 }
 
-/** Requests a target byte for byte as it is given, as no URL parser would leave it. */
+/** Requests a target byte for byte. A URL parser would change it. */
 export function rawGet(base: string, target: string, headers: Record<string, string> = {}): Promise<Reply> {
   const { hostname, port } = new URL(base)
   return new Promise((resolve, reject) => {

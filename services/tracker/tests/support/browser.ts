@@ -17,7 +17,7 @@ export type TorrentPage = {
 
 /** A browser and the site of its pages. */
 export type TorrentBrowser = {
-  /** Opens a page in a profile of its own. */
+  /** Opens a page in a separate profile. */
   openPage(): Promise<TorrentPage>
   stop(): Promise<void>
 }
@@ -69,7 +69,7 @@ async function openPage(browser: Browser, url: string): Promise<TorrentPage> {
   }
 }
 
-/** What runs in the page. */
+/** The script that runs in the page. */
 const PAGE_FUNCTIONS = `
   const bytesOf = (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
   const client = new WebTorrent({ dht: false, tracker: { rtcConfig: { iceServers: [] } } })

@@ -1,6 +1,6 @@
 import { requireDocumented } from './documented.ts'
 
-/** What came back. */
+/** A response. */
 export type Answer = {
   readonly status: number
   readonly headers: Headers
@@ -8,7 +8,7 @@ export type Answer = {
   readonly bytes: Buffer
   /** The body as JSON; undefined when it is of another type. */
   readonly json: unknown
-  /** Text at a path of members, such as `member('error', 'code')`; throws when there is none. */
+  /** Text at a path of members, such as `member('error', 'code')`; throws if it is missing. */
   member(...path: readonly (string | number)[]): string
 }
 

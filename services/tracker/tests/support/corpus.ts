@@ -2,7 +2,7 @@ import { decodeBencode } from '@vault-and-tracker/bencode-tracker/testing'
 import { randomFrom } from '@vault-and-tracker/dev-env'
 import { announceQuery, percentBytes } from './announcer.ts'
 
-/** Whom and what the requests of a corpus are about. */
+/** The users and torrents in the requests of a corpus. */
 export type CorpusWorld = {
   /** One passkey a user, or one undefined a client in open mode. */
   readonly passkeys: readonly (string | undefined)[]
@@ -31,8 +31,8 @@ const ODD = [
 ]
 
 /**
- * Groups of requests that say everything a client can say. Those of a group are of different users and torrents, so
- * their order does not matter.
+ * Groups of requests that cover everything a client can send. The requests of a group have different users and
+ * torrents, so their order does not matter.
  *
  * @param seed the same world and seed give the same groups
  */
@@ -116,7 +116,7 @@ function uniqueTorrents(group: readonly CorpusRequest[]): CorpusRequest[] {
   })
 }
 
-/** An answer without what chance decides: the order and choice of peers, the jitter of intervals, dates, ids. */
+/** An answer without its random parts: order and choice of peers, jitter of intervals, dates, ids. */
 export function normalized(answer: string, numwant: number, torrents: CorpusWorld['torrents']): string {
   const [head = '', ...rest] = answer.split('\r\n\r\n')
   const body = Buffer.from(rest.join('\r\n\r\n'), 'latin1')

@@ -3,7 +3,7 @@ import { encodeBencode } from '@vault-and-tracker/bencode-tracker/testing'
 
 const PIECE_LENGTH = 16_384
 
-/** A .torrent of 5 MB with 499,000 keys beside the info dictionary: all have to be read, none is kept. */
+/** A .torrent of 5 MB with 499,000 keys outside the info dictionary, all of which are read and discarded. */
 export function withManyKeys(name: string, keys = 499_000): Buffer {
   const extra = new Map(Array.from({ length: keys }, (_, i) => [i.toString(36).padStart(4, '0'), 0]))
   // Bytewise before `info`, as keys have to ascend.
@@ -15,14 +15,14 @@ export function withManyKeys(name: string, keys = 499_000): Buffer {
   )
 }
 
-/** A .torrent of so many files. */
+/** A .torrent with this number of files. */
 export function withManyFiles(name: string, files = 50_000): Buffer {
   const list = Array.from({ length: files }, (_, i) => ({ length: 1, path: ['folder', `file ${String(i)}.bin`] }))
   const pieces = Buffer.alloc(20 * Math.ceil(files / PIECE_LENGTH), 1)
   return encodeBencode({ info: { files: list, name, 'piece length': PIECE_LENGTH, pieces } })
 }
 
-/** A v2 .torrent (BEP 52) of one file whose piece layer has so many bytes. */
+/** A v2 .torrent (BEP 52) of one file whose piece layer has this number of bytes. */
 export function withPieceLayers(name: string, bytes = 10 * 1024 ** 2 - 4_096): Buffer {
   const layer = Buffer.alloc(bytes - (bytes % 32), 7)
   const length = (layer.length / 32) * PIECE_LENGTH
@@ -38,7 +38,7 @@ function onePiece(name: string) {
   return { length: 1, name, 'piece length': PIECE_LENGTH, pieces: Buffer.alloc(20, 1) }
 }
 
-/** The root of a layer of hashes of pieces that are one block long; zeros stand beside an odd one. */
+/** The root over the hashes of pieces of one block; an odd hash is paired with zeros. */
 function rootOf(layer: Buffer): Buffer {
   let level = layer
   let missing: Buffer = Buffer.alloc(32)

@@ -5,16 +5,16 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort, requireProgram } from '@vault-and-tracker/dev-env'
 
-/** A BitTorrent client that runs in the background and is told what to do. */
+/** A BitTorrent client that runs in the background and is controlled by the test. */
 export type Daemon = {
   readonly folder: string
-  /** Adds a torrent; what it describes is looked for, and otherwise put, in the client's folder. A stopped one waits. */
+  /** Adds a torrent with its content in the client's folder, complete or not. A stopped torrent does not start. */
   add(torrent: Buffer, state?: 'started' | 'stopped'): Promise<void>
   /** Has it announce at once, and so learn of peers that came after it. */
   reannounce(infoHash: string): Promise<void>
   /** How much of the torrent it has, from 0 to 1. */
   progress(infoHash: string): Promise<number>
-  /** What it says about its tracker; `seeders` as its last announce or scrape told, `text` for a failed test. */
+  /** The client's view of its tracker: `seeders` from its last announce or scrape, `text` for messages of failed tests. */
   trackerState(infoHash: string): Promise<{ announced: boolean; seeders: number; text: string }>
   stop(): Promise<void>
 }
@@ -84,7 +84,7 @@ export async function startTransmission(folder: string): Promise<Daemon> {
   }
 }
 
-/** Debian's qbittorrent-nox, likewise; `active` torrents at most, where it is given: more of them wait in a queue. */
+/** Debian's qbittorrent-nox. With `active`, further torrents wait in a queue. */
 export async function startQbittorrent(folder: string, options: { active?: number } = {}): Promise<Daemon> {
   const { active } = options
   const [ui, peerPort] = [await freePort(), await freePort()]
@@ -101,7 +101,7 @@ export async function startQbittorrent(folder: string, options: { active?: numbe
       'Session\\LSDEnabled=false',
       `Session\\QueueingSystemEnabled=${String(active !== undefined)}`,
       ...['Downloads', 'Torrents'].map((what) => `Session\\MaxActive${what}=${String(active ?? -1)}`),
-      // Of a tracker on the loopback it would let announces through and nothing else.
+      // Otherwise it allows only announces to a tracker on a loopback address.
       'Session\\SSRFMitigation=false',
       'Session\\BTProtocol=TCP',
       'Session\\InterfaceAddress=127.0.0.1',

@@ -3,7 +3,7 @@ import { ENDPOINTS } from '../../src/app.ts'
 import { ERRORS } from '../../src/errors.ts'
 import { codesOf } from '../../src/surface.ts'
 
-/** Fails where the tracker answered with what openapi.json does not have for the operation. */
+/** Fails if openapi.json does not document the answer for the operation. */
 export function requireDocumented(method: string, path: string, answer: { status: number; json: unknown }): void {
   const { pathname } = new URL(path, 'http://tracker.test')
   const { status, json: body } = answer

@@ -17,18 +17,18 @@ export const ANNOUNCE =
 export const LARGE = 24 * 1024 * 1024
 const LARGE_BODY = Buffer.alloc(LARGE, 'x')
 
-/** A server whose replies tell what was understood of each request. */
+/** A server that replies with its reading of each request. */
 export type ToldServer = RunningServer & {
   /** The targets that were replied to, in order. */
   readonly targets: readonly string[]
   /** How many of them the front has read. */
   readonly readByFront: () => number
-  /** What node:http has read: requests, and what it refused. */
+  /** The number of requests that node:http has read or refused. */
   readonly readByNode: () => number
   readonly server: Server
 }
 
-/** What a server of these tests may be given. `until` lets replies to targets with `held` wait. */
+/** Options of a server in these tests. Replies to targets that contain `held` wait for `until`. */
 export type ToldOptions = { readonly unread?: UnreadAnswers; readonly until?: Promise<void> }
 
 /**
@@ -82,18 +82,18 @@ export async function open(port: number): Promise<Socket> {
   return socket
 }
 
-/** What a server sends until it closes the connection, as latin1 and without dates. To be called once, before anything comes. */
+/** The bytes that a server sends until it closes the connection, as latin1 without dates. Call it before data arrives. */
 export async function readToEnd(socket: Socket): Promise<string> {
   const chunks: Buffer[] = []
   socket.on('data', (chunk: Buffer) => chunks.push(chunk))
-  // Not `once` of node:events, which fails with what a write behind the last answer fails with.
+  // `once` of node:events would reject if a write after the last answer fails.
   if (!socket.closed) await new Promise((resolve) => socket.once('close', resolve))
   return Buffer.concat(chunks)
     .toString('latin1')
     .replaceAll(/^Date: .*$/gm, 'Date: -')
 }
 
-/** What a server answers to pieces of bytes, of which each is sent on its own. */
+/** The answer of a server to pieces of bytes that are sent separately. */
 async function answerOf(server: ToldServer, pieces: readonly string[], pauseMs: number): Promise<string> {
   const socket = await open(server.port)
   const answer = readToEnd(socket)
@@ -107,8 +107,8 @@ async function answerOf(server: ToldServer, pieces: readonly string[], pauseMs: 
 }
 
 /**
- * Without what stands behind an answer that closes the connection: no client reads it (RFC 9112 section 9.6). It is the
- * answer to what is malformed behind a request that node:http refuses by itself, which comes or not as time has it.
+ * Cuts off everything after an answer that closes the connection, because no client reads it (RFC 9112 section 9.6).
+ * Whether node:http also answers malformed bytes after a request that it refuses depends on timing.
  */
 function toLastAnswer(text: string): string {
   const closes = text.indexOf('\r\nConnection: close\r\n')
@@ -116,17 +116,17 @@ function toLastAnswer(text: string): string {
   return next === -1 ? text : text.slice(0, next)
 }
 
-/** Two servers that are to answer alike. */
+/** Two servers whose answers must be equal. */
 export type Both = { readonly front: ToldServer; readonly node: ToldServer }
 
 /**
  * Sends the same pieces to both.
  *
- * A client that ends its half while an answer is made gets no answer to what is malformed behind it, or gets one, as
- * time has it. So where answers differ, the client waits longer.
+ * If a client ends its half of the connection while an answer is prepared, timing decides whether malformed bytes after
+ * the request are answered. If the answers differ, the client therefore waits longer.
  *
  * @returns the answer of both
- * @throws Error with both answers where they differ
+ * @throws Error with both answers if they differ
  */
 export async function expectSame(both: Both, pieces: readonly string[], pauseMs = 1): Promise<string> {
   const [ours, theirs] = await Promise.all([

@@ -1,4 +1,4 @@
-/** What requests are made of: much of it ordinary, so that the front reads some, and some of it odd. */
+/** Parts of requests: mostly ordinary, so that the front reads some of them, and some unusual. */
 const METHODS = [...repeat('GET', 6), 'HEAD', 'POST', 'OPTIONS']
 const TARGETS = [
   ...['/announce', '/announce?a=1', '/scrape?b=1', '/announce?limit', '/announce/abc?x=%00'],

@@ -30,7 +30,7 @@ export async function createAnnouncer(
   })
 }
 
-/** Uploads a torrent and tells what it is called by the tracker. */
+/** Uploads a torrent and returns its id and info hash. */
 export async function uploadTorrent(
   uploader: TestMember,
   name: string,

@@ -1,4 +1,4 @@
-// Announces and scrapes with the client of the npm package bittorrent-tracker; prints what it says as JSON.
+// Announces and scrapes with the client of the npm package bittorrent-tracker; prints the results as JSON.
 // Its WebRTC parts need a native build that plain HTTP has no use for, so that module is replaced by an empty one.
 import { once } from 'node:events'
 import { register } from 'node:module'

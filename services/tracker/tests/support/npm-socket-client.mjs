@@ -1,5 +1,5 @@
-// Announces and scrapes over a WebSocket with the client of the npm package bittorrent-tracker; prints what it says as
-// JSON. A stand-in for WebRTC makes its offers, since what is tested is the conversation with the tracker.
+// Announces and scrapes over a WebSocket with the client of the npm package bittorrent-tracker; prints the results as
+// JSON. A stub of WebRTC creates the offers, because only the messages to the tracker are tested.
 import { EventEmitter } from 'node:events'
 import { register } from 'node:module'
 import { isMainThread } from 'node:worker_threads'

@@ -4,7 +4,7 @@ import type { Client } from './client.ts'
 
 const BOUNDARY = 'boundary-of-a-test'
 
-/** An upload on a socket of its own, which a test can cut off anywhere. */
+/** An upload on its own socket, which a test can interrupt anywhere. */
 export type RawUpload = {
   readonly socket: Socket
   /** Sends the first bytes of the body, or all of it. */
@@ -12,7 +12,7 @@ export type RawUpload = {
   /** Sends the bytes of the body from one position to another. */
   sendPart(from: number, to: number): void
   readonly length: number
-  /** What has been answered so far. */
+  /** The answer received so far. */
   answered(): string
 }
 

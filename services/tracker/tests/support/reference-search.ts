@@ -7,7 +7,7 @@ import { SUPPORTED_PARAMETERS } from '../../src/torznab/capabilities.ts'
 import { toSearchQuery } from '../../src/torznab/search-query.ts'
 import { CATALOGUE, type CatalogueEntry, SITE } from '../data/search-quality.ts'
 
-/** The catalogue as it is searched: what every implementation of the search is held against, in memory. */
+/** An in-memory search of the catalogue, the reference for all implementations. */
 const INDEX = CATALOGUE.map((entry) => {
   const release = parseReleaseName(entry.name)
   return { entry, release, tokens: new Set(releaseTokens(entry.name, release)) }
@@ -15,7 +15,7 @@ const INDEX = CATALOGUE.map((entry) => {
 
 type Indexed = (typeof INDEX)[number]
 
-/** The keys of what a Torznab query returns, on all pages. */
+/** The keys of all results of a Torznab query. */
 export function searchTorznab(rawQuery: string): readonly string[] {
   const request = parseTorznabQuery(`apikey=k&${rawQuery}`, {
     supported: SUPPORTED_PARAMETERS,
@@ -28,7 +28,7 @@ export function searchTorznab(rawQuery: string): readonly string[] {
   return wanted === undefined ? [] : keysWhere((indexed) => fulfils(indexed, wanted))
 }
 
-/** The keys of what a member's search in the REST API returns, on all pages. */
+/** The keys of all results of a member's search in the REST API. */
 export function searchAsMember(rawQuery: string): readonly string[] {
   const parameters = new URLSearchParams(rawQuery)
   const search = parameters.get('search') ?? ''

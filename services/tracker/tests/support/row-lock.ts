@@ -2,9 +2,9 @@ import { eventually, withClient } from '@vault-and-tracker/dev-env'
 import type { TestTracker } from './tracker.ts'
 
 /**
- * Holds the row of a user while `work` sends requests, which wait for it in the order of their arrival.
+ * Locks the row of a user while `work` sends requests, which wait for it in the order of their arrival.
  *
- * @param work gets what waits until so many statements wait; returns what goes on once the row is free
+ * @param work receives a function that waits until a number of statements are waiting; returns the pending requests
  * @returns the results, in the order in which `work` returned them
  */
 export function withRowLocked<T>(

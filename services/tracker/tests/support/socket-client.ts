@@ -99,7 +99,7 @@ export async function connectSocket(
 
 let offers = 0
 
-/** So many offers, each with an id of its own. */
+/** This number of offers, each with its own id. */
 export function makeOffers(count: number): { offer: { type: string; sdp: string }; offer_id: string }[] {
   return Array.from({ length: count }, () => {
     offers += 1

@@ -30,7 +30,7 @@ export function peerIdOf(n: number): PeerId {
   return id
 }
 
-/** The 8 bytes that stand for user number n. */
+/** The 8 bytes of the id of user number n. */
 export function ownerOf(n: number): Buffer {
   const bytes = Buffer.alloc(8)
   bytes.writeUInt32BE(n, 4)
@@ -86,7 +86,7 @@ export function seeder(n: number, change: Partial<PeerAnnounce> = {}): PeerAnnou
   return peer(n, { state: 'seeder', left: 0, ...change })
 }
 
-/** The numbers of the peers that the requester is given over IPv4. */
+/** The numbers of the peers that the requester receives over IPv4. */
 export function peersOf(answer: SwarmAnswer, want = 50): number[] {
   const random = Math.floor(Math.random() * 0x1_0000_0000)
   const { peers } = selectPeers(answer.picked, { want, random })

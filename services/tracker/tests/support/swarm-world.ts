@@ -14,11 +14,11 @@ export type SwarmWorld = {
   readonly swarms: TestSwarms
   readonly clock: { readonly now: () => number }
   readonly pass: (seconds: number) => void
-  /** What gathered for users under a key. */
+  /** The accumulated deltas of users under a key. */
   readonly gathered: (key?: string) => Promise<Delta[]>
 }
 
-/** Opens the swarms of a test file. Before each test Redis is emptied and the clock begins anew; after the last all is closed. */
+/** Opens the swarms of a test file. Redis and the clock are reset before each test. */
 export async function openSwarms(): Promise<SwarmWorld> {
   const server = await testRedis()
   const redis = new Redis(server.url)

@@ -34,7 +34,7 @@ export type LoggingTracker = {
   readonly clear: () => Promise<void>
   /** Records requests, of alice unless they name another user, and writes them. */
   readonly answered: (...requests: readonly Partial<AnsweredRequest>[]) => Promise<void>
-  /** Deletes what is older than the retention. @returns how many requests */
+  /** Deletes requests that are older than the retention. @returns their number */
   readonly prune: () => Promise<number>
   /** How many requests could not be written. */
   readonly dropped: () => Promise<number>

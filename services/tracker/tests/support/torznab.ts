@@ -89,7 +89,7 @@ type XmlFeed = {
   }
 }
 
-/** Reads a feed. Throws when the answer is none. */
+/** Reads a feed. Throws if the answer is not a feed. */
 export async function readFeed({ status, text }: Answer): Promise<ReadFeed> {
   if (status !== 200 || !text.includes('<rss')) throw new Error(`no feed: ${status} ${text}`)
   const { rss } = (await new Parser().parseStringPromise(text)) as XmlFeed

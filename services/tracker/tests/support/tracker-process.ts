@@ -8,7 +8,7 @@ import {
   testedArguments,
 } from '@vault-and-tracker/dev-env'
 
-/** The service as a process of its own. */
+/** The service in a separate process. */
 export type TrackerProcess = { readonly url: string; readonly process: ManagedProcess; log(): string }
 
 /** Starts the service and returns once it is ready. */

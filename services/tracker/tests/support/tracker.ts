@@ -32,18 +32,18 @@ import { untilHeard } from './invalidations.ts'
 
 type Env = Readonly<Record<string, string>>
 
-/** A tracker of its own: a fresh database, an empty Redis, a free port, a clock that tests move. */
+/** A separate tracker: a new database, an empty Redis, a free port, a clock that tests control. */
 export type TestTracker = {
   readonly url: string
   readonly context: Context
   readonly database: TestDatabase
   readonly redisUrl: string
-  /** Connections of the test's own, to inspect what is stored. */
+  /** Connections of the test's own, to inspect stored data. */
   readonly db: Db
   readonly redisClient: Redis
   /** Everything that was logged so far. */
   logged(): string
-  /** What time it is for the tracker, in milliseconds. */
+  /** The tracker's time, in milliseconds. */
   now(): number
   advance(ms: number): void
   /** From here on the clock moves by `advance` only. */
@@ -52,7 +52,7 @@ export type TestTracker = {
   client(): Client
   /** A client signed in as a new user. */
   signedIn(username: string, role?: 'member' | 'moderator' | 'admin'): Promise<Client>
-  /** Runs a statement as superuser, to inspect what is stored. */
+  /** Runs a statement as superuser, to inspect stored data. */
   sql<Row extends pg.QueryResultRow = Record<string, unknown>>(
     statement: string,
     parameters?: readonly unknown[],
@@ -61,14 +61,14 @@ export type TestTracker = {
   flush(): Promise<FlushResult>
   /** Removes expired peers, as the process that leads does every half minute. */
   sweep(): Promise<unknown>
-  /** Starts another tracker on the same database and Redis, with a clock of its own. */
+  /** Starts another tracker on the same database and Redis, with its own clock. */
   replica(env?: Env): Promise<TestTracker>
   stop(): Promise<void>
 }
 
 export const PASSWORD = 'correct horse battery'
 
-/** A migrated database, with the two roles of production; on the run's server unless another is given. */
+/** A migrated database, with the two roles of production; on the server of the test run unless you pass another one. */
 export function createTrackerDatabase(server?: { url: string }): Promise<TestDatabase> {
   return createTestDatabase({
     service: 'tracker',
@@ -95,8 +95,8 @@ export function trackerEnv(stores: { databaseUrl: string; redisUrl: string }, en
 }
 
 /**
- * The limits are off unless a test is about them. `servers` are for tests that stop or freeze theirs; a `database` that
- * is given is not dropped in the end.
+ * Starts a tracker without limits, except those in `env`. `servers` are for tests that stop or freeze them; a
+ * `database` that you pass is not dropped at the end.
  */
 export async function startTracker(
   env: Env = {},
@@ -109,7 +109,7 @@ export async function startTracker(
   const config = readConfig(trackerEnv({ databaseUrl: database.appUrl, redisUrl }, { LOG_LEVEL: 'debug', ...env }))
   const destination = { write: (line: string) => void lines.push(line) }
   const logger = createLogger({ name: 'tracker', level: config.LOG_LEVEL, destination })
-  // Threads know nothing of the test runner, which compiles for this process only.
+  // The test runner compiles only for this process, so threads need the module hook.
   const context = await createContext({ config, logger, clock, swarmClock: clock, nodeArguments: SOURCE_ARGUMENTS })
   context.background.start()
   const stopping = new AbortController()

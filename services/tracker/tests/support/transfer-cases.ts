@@ -1,6 +1,6 @@
 import { type AccountingCase, GIB, HOUR } from './accounting-case.ts'
 
-/** What clients do to their counters, and what they are credited. */
+/** Changes of clients' counters, and the expected credit. */
 export const TRANSFER_CASES: readonly AccountingCase[] = [
   {
     name: 'a first announce credits nothing, whatever it reports',

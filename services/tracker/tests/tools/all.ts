@@ -9,7 +9,7 @@ import { testReadarr } from './readarr.ts'
 import { testSonarr } from './sonarr.ts'
 import type { Indexer } from './tool.ts'
 
-/** The test of each tool: what it does when a user adds the indexer and presses Test, or its like. */
+/** The test of each tool: its requests when a user adds the indexer and presses Test or a similar button. */
 const TESTS: Readonly<Record<string, (indexer: Indexer) => Promise<unknown>>> = {
   Sonarr: testSonarr,
   Radarr: testRadarr,

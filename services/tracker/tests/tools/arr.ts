@@ -2,7 +2,7 @@ import { childOf, childrenOf, descendants, type Element, torznabValues } from '.
 import { get, type Indexer, type Release, readDocument, ToolError, wholeNumber } from './tool.ts'
 import { isTorrentFile } from './torrent-file.ts'
 
-// What Sonarr, Radarr, Lidarr and Readarr have in common, being one program once.
+// The code that Sonarr, Radarr, Lidarr and Readarr share, because they are forks of one program.
 
 export type Arr = { readonly name: string; readonly version: string }
 
@@ -23,7 +23,7 @@ function headersOf(app: Arr, accept: string): Readonly<Record<string, string>> {
 
 const RSS = 'application/rss+xml, text/rss+xml, application/xml, text/xml'
 
-/** @throws ToolError as Test reports what is wrong with caps */
+/** @throws ToolError with the message that Test shows for invalid caps */
 export async function fetchCaps(app: Arr, indexer: Indexer): Promise<ArrCaps> {
   const root = await fetchXml(app, indexer, `t=caps&apikey=${indexer.apiKey}`)
   if (root.name !== 'caps') throw new ToolError('Unexpected XML: the root is not caps')
@@ -62,7 +62,7 @@ export async function testFeed(app: Arr, indexer: Indexer, query: string): Promi
   return releases
 }
 
-/** The query of a search: what all these programs send, then what each adds. */
+/** The query of a search: the parameters of all these programs, then those of each. */
 export function queryOf(
   indexer: Indexer,
   caps: ArrCaps,
@@ -90,7 +90,7 @@ async function fetchXml(app: Arr, indexer: Indexer, query: string): Promise<Elem
   return root
 }
 
-/** What these programs make of a status. They print the address too, which has the key in it. */
+/** The message that these programs show for a status. They also print the URL, which contains the key. */
 function messageOf(status: number): string {
   if (status === 401 || status === 403) return 'Invalid API Key'
   const problem = `HTTP request failed: [${status}]`
@@ -111,7 +111,7 @@ function checkError(root: Element, query: string): void {
   throw new ToolError(description === 'Request limit reached' ? 'API limit reached' : `Error detected: ${description}`)
 }
 
-/** A missing date makes the whole feed unusable; a number that is none loses the item. */
+/** A missing date makes the whole feed unusable; an invalid number drops the item. */
 function readItem(item: Element): readonly Release[] {
   const published = Date.parse(childOf(item, 'pubDate')?.text ?? '')
   if (Number.isNaN(published)) throw new ToolError('Each item must have a pubDate element with a valid publish date.')
@@ -137,7 +137,7 @@ function readItem(item: Element): readonly Release[] {
   ]
 }
 
-// What Sonarr, Radarr, Lidarr and Readarr have in common in addition to their test; they were one program once.
+// Searches and downloads, which are also shared.
 
 const MAX_PAGES = 30
 const MAX_RESULTS = 1_000
@@ -176,8 +176,7 @@ export async function fetchPages(
 }
 
 /**
- * What keeps a release from being grabbed, whatever it is: a size that no quality allows, and, with the setting of
- * one seeder at least, none.
+ * Reasons to reject any release: a size of 0, and no seeders, because the settings require at least one.
  */
 export function rejections(release: Release): readonly string[] {
   return [
@@ -187,7 +186,7 @@ export function rejections(release: Release): readonly string[] {
   ]
 }
 
-/** The .torrent file of a release. Redirects are followed by hand, and only the three that these programs know. */
+/** The .torrent file of a release. It follows only the three kinds of redirects that these programs follow. */
 export async function grab(app: Arr, indexer: Indexer, release: Pick<Release, 'link'>): Promise<Uint8Array> {
   let url = release.link
   for (let hops = 0; hops < 5; hops++) {

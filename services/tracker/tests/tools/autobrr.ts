@@ -4,7 +4,7 @@ import { get, type Indexer, type Release, readDocument, ToolError, wholeNumber }
 /** Go's RFC1123Z: a day of two digits and a numeric zone. `GMT` fails the whole feed. */
 const RFC1123Z = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} [+-]\d{4}$/
 
-/** A release with what autobrr's filters look at. */
+/** A release with the fields that autobrr's filters use. */
 export type AutobrrRelease = Release & {
   readonly leechers: number
   readonly isFreeleech: boolean
@@ -20,7 +20,7 @@ export async function testAutobrr(indexer: Indexer): Promise<readonly AutobrrRel
   return readAutobrr(indexer, `apikey=${indexer.apiKey}&extended=1&limit=100&t=search`)
 }
 
-/** The releases of a feed. @throws ToolError where it cannot be decoded */
+/** The releases of a feed. @throws ToolError if it cannot be decoded */
 async function readAutobrr(indexer: Indexer, query: string): Promise<readonly AutobrrRelease[]> {
   const root = await fetchXml(indexer, query)
   return childrenOf(childOf(root, 'channel'), 'item').map(readItem)
@@ -54,7 +54,7 @@ function readItem(item: Element): AutobrrRelease {
     peers,
     leechers: Number(value('leechers') ?? peers - seeders),
     infoHash: value('infohash'),
-    // A factor that is not told is 0.
+    // A missing factor is 0.
     isFreeleech: Number(value('downloadvolumefactor') ?? 0) === 0 || torznabValues(item, 'tag').includes('freeleech'),
     isInternal: torznabValues(item, 'tag').includes('internal'),
   }

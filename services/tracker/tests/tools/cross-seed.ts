@@ -7,7 +7,7 @@ const CROSS_SEED_HEADERS = { Accept: '*/*', 'User-Agent': 'CrossSeed/6.13.7' }
 /** Its reader lets them pass, though XML does not allow them. */
 const CONTROL_CHARACTERS = /[\0-\x08\v\f\x0e-\x1f]/g
 
-/** What cross-seed has learnt from caps: which kinds of media it will search for. */
+/** The media types that cross-seed searches for, according to caps. */
 export type Abilities = {
   readonly limit: number
   readonly search: boolean
@@ -17,7 +17,7 @@ export type Abilities = {
   readonly media: ReadonlySet<string>
 }
 
-/** What happens when cross-seed starts. @throws ToolError as its log says */
+/** The requests of cross-seed when it starts. @throws ToolError with the message in its log */
 export async function startCrossSeed(indexer: Indexer): Promise<Abilities> {
   if (!indexer.apiPath.endsWith('/api')) throw new ToolError('Torznab url must have a path ending in /api')
   const root = await fetchParsed(indexer, { t: 'caps' })
@@ -40,13 +40,13 @@ export async function startCrossSeed(indexer: Indexer): Promise<Abilities> {
   return abilities
 }
 
-/** Its start, then the first page of its RSS scan. It has no button. @throws ToolError as its log says */
+/** Its start, then the first page of its RSS scan. It has no test button. @throws ToolError with the message in its log */
 export async function testCrossSeed(indexer: Indexer): Promise<readonly Release[]> {
   const { limit } = await startCrossSeed(indexer)
   return queryCrossSeed(indexer, { t: 'search', q: '', limit: String(limit), offset: '0' })
 }
 
-/** The releases of one answer. @throws ToolError as its log says */
+/** The releases of one answer. @throws ToolError with the message in its log */
 async function queryCrossSeed(
   indexer: Indexer,
   parameters: Readonly<Record<string, string>>,
@@ -99,7 +99,7 @@ export async function scanCrossSeed(indexer: Indexer, known: ReadonlySet<string>
   return releases
 }
 
-/** What cross-seed looks for; it names no category and no limit. */
+/** The searches of cross-seed, which have no category and no limit. */
 export type CrossSeedSearch =
   | { readonly t: 'tvsearch'; readonly q: string; readonly season: string; readonly ep?: string }
   | { readonly t: 'movie' | 'search'; readonly q: string }

@@ -14,7 +14,7 @@ const ELEMENTS: Readonly<Record<Searcher, string>> = {
 /** The parameters of an entry, such as `imdbid`, `season` and `ep`; those that caps does not list are left out. */
 export type FlexGetEntry = { readonly title: string; readonly parameters: Readonly<Record<string, string>> }
 
-/** A search; FlexGet has no test. It asks `{site}/api`. @throws ToolError where its task fails */
+/** A search, because FlexGet has no test. It requests `{site}/api`. @throws ToolError if its task fails */
 export async function searchFlexGet(indexer: Indexer, searcher: Searcher, entry: FlexGetEntry) {
   if (!indexer.apiPath.endsWith('/api')) throw new ToolError('FlexGet appends /api to the address of the site')
   const start = `apikey=${indexer.apiKey}&extended=1`

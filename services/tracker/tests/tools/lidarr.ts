@@ -3,7 +3,7 @@ import { type Indexer, type Release, ToolError } from './tool.ts'
 
 const LIDARR: Arr = { name: 'Lidarr', version: '2.12.4.4658' }
 
-/** What Lidarr asks for unless the user chooses otherwise. */
+/** Lidarr's default categories. */
 const CATEGORIES = [3000, 3010, 3030, 3040] as const
 
 /** @throws ToolError as the user sees it */

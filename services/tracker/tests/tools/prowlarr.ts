@@ -10,7 +10,7 @@ export async function testProwlarr(indexer: Indexer): Promise<readonly Release[]
   return accepted(await testFeed(PROWLARR, indexer, `t=search&extended=1&apikey=${indexer.apiKey}`), caps.categories)
 }
 
-/** What Prowlarr hands on. @throws ToolError for a release that it would drop without a word to the user */
+/** The releases that Prowlarr passes on. @throws ToolError for a release that it would drop silently */
 function accepted(releases: readonly Release[], known: ReadonlySet<number>): readonly Release[] {
   for (const { title, size, categories } of releases) {
     if (size <= 0) throw new ToolError(`Invalid release: ${title}: no size provided`)

@@ -3,7 +3,7 @@ import { type Indexer, type Release, ToolError } from './tool.ts'
 
 const RADARR: Arr = { name: 'Radarr', version: '5.26.2.10099' }
 
-/** What Radarr asks for unless the user chooses otherwise. */
+/** Radarr's default categories. */
 const RADARR_CATEGORIES = [2000, 2010, 2020, 2030, 2040, 2045, 2050, 2060] as const
 
 /** The button "Test". @throws ToolError as the user sees it */

@@ -3,7 +3,7 @@ import { type Indexer, type Release, ToolError } from './tool.ts'
 
 const READARR: Arr = { name: 'Readarr', version: '0.4.18.2805' }
 
-/** What Readarr asks for unless the user chooses otherwise. */
+/** Readarr's default categories. */
 const CATEGORIES = [3030, 7020, 8010] as const
 
 /** @throws ToolError as the user sees it */

@@ -3,7 +3,7 @@ import { type Indexer, type Release, ToolError } from './tool.ts'
 
 export const SONARR: Arr = { name: 'Sonarr', version: '4.0.15.2941' }
 
-/** What Sonarr asks for unless the user chooses otherwise. */
+/** Sonarr's default categories. */
 const SONARR_CATEGORIES = [5030, 5040] as const
 
 /** The button "Test". @throws ToolError as the user sees it */

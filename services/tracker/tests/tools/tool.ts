@@ -2,13 +2,13 @@ import type { Element } from './element.ts'
 
 // This folder imitates automation tools: it sends their requests and judges the answers by their rules.
 
-/** How a tool reaches a server; `fetch` itself is one. Redirects are followed by hand, where a tool does. */
+/** How a tool reaches a server; `fetch` itself is one. Some tools follow redirects themselves. */
 export type Fetch = (
   url: string,
   init: { readonly headers: Readonly<Record<string, string>>; readonly redirect: 'manual' },
 ) => Promise<Response>
 
-/** What a user enters into a tool. */
+/** The settings that a user enters in a tool. */
 export type Indexer = {
   readonly fetch: Fetch
   /** Reads a document as strictly as .NET, Go and Python do. Fails when it is not well-formed. */
@@ -35,7 +35,7 @@ export type Release = {
   readonly infoHash: string | undefined
 }
 
-/** What the tool tells its user instead of working. */
+/** The error message that the tool shows to its user. */
 export class ToolError extends Error {}
 
 /** The body of an answer that has to be 200. @throws ToolError as a tool reports another status */

@@ -1,7 +1,7 @@
 import { Parser } from 'xml2js'
 import type { Element } from './element.ts'
 
-/** What the readers of other languages refuse and the one used here does not (XML 1.0, section 2.2). */
+/** Characters that the XML parser used here accepts and those of other languages refuse (XML 1.0, section 2.2). */
 const ILLEGAL = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]|&#(?:0|x0);/u
 
 type Attribute = { readonly value: string; readonly prefix: string }
