@@ -32,8 +32,8 @@ const slow = (name, labels) =>
   )
 
 /**
- * What each alert takes: series that are wrong from minute 0 on, when it is silent still and when it fires; and, where a
- * bound is near, the same series just below it.
+ * The cases of each alert: series that are wrong from minute 0 on, the minute at which it is still silent and the one
+ * at which it fires, and series just below the threshold.
  *
  * @type {Record<string, { wrong: Record<string, string>, silent?: number, fires: number, right: Record<string, string> }>}
  */
@@ -178,7 +178,7 @@ const CASES = {
   },
 }
 
-test('every alert fires when what it is about goes wrong, and not before, and not below its bound', async () => {
+test('every alert fires on its condition, not too early, and not below its threshold', async () => {
   assert.deepEqual(Object.keys(CASES), alerts)
   const cases = Object.entries(CASES).flatMap(([alert, { wrong, silent = 0, fires, right }]) => [
     { series: wrong, firing: [{ atMinute: silent, alerts: [] }, ...[{ atMinute: fires, alerts: [alert] }]] },
@@ -211,7 +211,7 @@ test('rules and dashboard name only metrics that exist', () => {
     assert.ok(known.has(name) || known.has(name.replace(/_(?:bucket|count|sum)$/, '')), `there is no metric ${name}`)
 })
 
-test('every alert has a section in operations that says what to do, and names it', () => {
+test('every alert has and links to a section of the operations page', () => {
   const operations = read('docs/operations.md')
   for (const alert of alerts) {
     assert.ok(operations.includes(`\n#### ${alert}\n`), `operations has no section ${alert}`)
@@ -221,7 +221,7 @@ test('every alert has a section in operations that says what to do, and names it
   assert.deepEqual(sections, alerts)
 })
 
-test('every panel of the dashboard has a title of its own and a query', () => {
+test('every panel of the dashboard has a unique title and a query', () => {
   const titles = dashboard.panels.map(({ title }) => title)
   assert.equal(new Set(titles).size, titles.length)
   assert.ok(titles.length > 10)

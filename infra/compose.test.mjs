@@ -1,4 +1,4 @@
-// What a container start relies on but no container start shows. Run with `node --test infra/compose.test.mjs`.
+// Checks of files that containers rely on, without containers. Run with `node --test infra/compose.test.mjs`.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs'
@@ -16,7 +16,7 @@ after(() => {
 })
 
 const SECRET = /PASSWORD|TOKEN|KEYRING/
-/** Secrets of what need not be used. */
+/** Secrets of optional features. */
 const OPTIONAL_SECRETS = ['ADMIN_TOKEN_PREVIOUS', 'TRANSIT_TOKEN']
 /** Every `${NAME…}` of the compose file: its name and what follows it, such as `:-512mb` or `:?run infra/make-env`. */
 const references = [...compose.matchAll(/\$\{([A-Z_]+)([^}]*)\}/g)].map(([, name = '', rest = '']) => ({ name, rest }))
@@ -134,7 +134,7 @@ test('make-env allows private peers on a loopback address only', () => {
     assert.equal(allows(url), 'false', url)
 })
 
-test('make-env refuses what is not a URL, and characters that .env does not allow', () => {
+test('make-env refuses invalid URLs, and characters that .env does not allow', () => {
   for (const url of [
     'ftp://example.org',
     'example.org',
@@ -168,7 +168,7 @@ function makeEnv({ url, PATH = process.env['PATH'] } = {}) {
   return { folder, path, status, stderr, text: () => readFileSync(path, 'utf8') }
 }
 
-/** A folder with nothing but these programs. @param {string[]} programs */
+/** A folder that contains only these programs. @param {string[]} programs */
 function folderOf(programs) {
   const folder = temporaryFolder()
   for (const program of programs) {

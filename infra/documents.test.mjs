@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 
 const root = join(import.meta.dirname, '..')
-/** Every file of the repository, as a path from there, without what is installed, built or hidden. */
+/** Every file of the repository, as a relative path, except installed, built and hidden ones. */
 const files = filesBelow('')
 const documents = files.filter((file) => file.endsWith('.md'))
 const sources = files.filter((file) => /^(services|packages)\/[^/]+\/src\/.*(?<!\.test)\.ts$/.test(file))
@@ -27,7 +27,7 @@ test('every link to a section of a document leads to its heading', () => {
   assert.ok(links > 0)
 })
 
-test('the proxy that operations shows is the one that the tests run', () => {
+test('the proxy on the operations page is the one in the tests', () => {
   const example = read('infra/nginx.conf.example')
   assert.ok(read('docs/operations.md').includes(`\`\`\`nginx\n${example}\`\`\`\n`))
 })
@@ -74,7 +74,7 @@ function filesBelow(folder) {
   })
 }
 
-/** What a pattern captures in a file. @param {string} file @param {RegExp} pattern */
+/** The captures of a pattern in a file. @param {string} file @param {RegExp} pattern */
 function matches(file, pattern) {
   return [...read(file).matchAll(pattern)].map(([, name = '']) => name)
 }

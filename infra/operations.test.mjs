@@ -71,7 +71,7 @@ test('set-env changes one variable, keeps the others and the mode, and takes no 
 
 /** Commands at which the Compose of these tests fails. */
 for (const failing of ['pg_restore', 'stop', 'exchange', 'run', 'nothing'])
-  test(`a restore that fails at ${failing} leaves nothing behind`, () => {
+  test(`a restore that fails at ${failing} undoes its steps`, () => {
     const folder = folderWith('restore')
     const log = join(folder, 'log')
     writeFileSync(join(folder, 'vault.dump'), 'a dump')

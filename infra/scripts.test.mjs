@@ -1,4 +1,5 @@
-// What `npm start` and `npm test` do before dependencies are installed. Run with `node --test infra/scripts.test.mjs`.
+// The part of `npm start` and `npm test` that runs before dependencies are installed. Run with `node --test
+// infra/scripts.test.mjs`.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

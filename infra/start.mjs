@@ -33,7 +33,7 @@ try {
   lock = await acquireLock(dataDir, {
     onWait: (pid) => console.log(`Process ${pid} is still stopping; waiting for it.`),
   })
-  // First what the user may have to install, then what takes long.
+  // First the programs that the user may have to install, then the slow steps.
   if (!REDIS_URL) await requireProgram('redis-server', { otherwise: NO_REDIS })
   await installDependencies(step)
   const { start } = await loadCommands()

@@ -43,7 +43,7 @@ after(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** Variables of this process that would change what a run does. */
+/** Variables of this process that would change a run. */
 const NOT_INHERITED = { DATABASE_URL: undefined, REDIS_URL: undefined, npm_lifecycle_event: undefined }
 
 /** Starts the script and collects its output. @param {Record<string, string>} [env] */
@@ -77,7 +77,7 @@ async function printed(one, text) {
 }
 
 /**
- * The note beside the data of a process.
+ * The note about a process, next to its data.
  *
  * @param {string} file
  * @returns {{ process: SeenProcess, reaper: SeenProcess }}
@@ -101,12 +101,12 @@ async function gone(all, withinMs) {
   }
 }
 
-/** What the last start wrote for scripts. @returns {import('../packages/dev-env/src/world/demo.ts').Demo} */
+/** The file that the last start wrote for scripts. @returns {import('../packages/dev-env/src/world/demo.ts').Demo} */
 function demo() {
   return JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8'))
 }
 
-/** The run with this number, counted from the newest where it is negative. @param {number} number */
+/** The run with this number, counted from the newest if negative. @param {number} number */
 function runAt(number) {
   const run = runs.at(number)
   assert.ok(run)
@@ -167,7 +167,7 @@ test('a start in another folder on the same ports names the variables to set', a
   assert.match(other.output, /Set TRACKER_PORT to another port/)
 })
 
-test('after kill -9 nothing keeps running, and the next start has all data', async () => {
+test('after kill -9 no process keeps running, and the next start has all data', async () => {
   const before = demo()
   const all = processes()
   runAt(0).child.kill('SIGKILL')
@@ -189,7 +189,7 @@ test('after kill -9 nothing keeps running, and the next start has all data', asy
   assert.equal(torrent.status, 200)
 })
 
-test('when the reaper is killed as well, the next start stops what was left and recovers', async () => {
+test('when the reaper is killed as well, the next start stops the remaining processes', async () => {
   const all = processes()
   process.kill(noteOf('services/vault.json').reaper.pid, 'SIGKILL')
   runAt(-1).child.kill('SIGKILL')
@@ -214,7 +214,7 @@ test('after a signal everything is stopped in order, and the exit code is 0', as
   )
 })
 
-test('after a signal during a start nothing keeps running, and the exit code is 130', async () => {
+test('after a signal during a start no process keeps running, and the exit code is 130', async () => {
   const run = start()
   await printed(run, '✓ Redis')
   const note = noteOf('postgres/process.json')

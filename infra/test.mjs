@@ -64,7 +64,7 @@ async function runGate(script) {
   counts.passed += 1
 }
 
-/** The tests of what runs before dependencies are installed use Node's own test runner. */
+/** Tests of scripts that run before dependencies are installed use Node's own test runner. */
 async function runInfra() {
   const { code, output } = await shell('node --test --test-reporter=tap infra/*.test.mjs')
   /** @param {string} name */

@@ -1,8 +1,8 @@
-// What the linter's own rules do not know of this project.
+// Lint rules of this project.
 const MIDDLEWARE = 'TSTypeAnnotation > TSTypeReference > Identifier[name=/^((Error)?RequestHandler|Router)$/]'
 
 /**
- * A suffix is a promise: dependency-cruiser checks what a `.middleware.ts` file imports, this what it exports.
+ * Checks the exports of `.middleware.ts` files. dependency-cruiser checks their imports.
  *
  * @type {{ create: (context: { report: (problem: { node: object, message: string }) => void }) => Record<string, unknown> }}
  */

@@ -4,7 +4,7 @@
  * @typedef {{ language: string, title: string, text: string, line: number }} Block
  */
 
-/** Shell commands that show something of this machine, or need what a trial does not have. */
+/** Shell commands that depend on this machine, or on parts that a trial does not have. */
 const NOT_RUN = /^(?:git pull|docker compose pull|docker system df|docker compose logs)\b/
 
 /** Parts of blocks that are replaced in a trial on localhost. @type {readonly (readonly [from: string, to: string])[]} */

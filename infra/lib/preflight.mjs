@@ -1,4 +1,4 @@
-// What has to be right before anything else can run.
+// Checks that come before everything else.
 import { Fault } from '../../packages/dev-env/src/processes/command.mjs'
 import { ROOT } from './workspace.mjs'
 

@@ -98,7 +98,7 @@ describe('addressToText writes', () => {
     const random = createRandom(FUZZ_SEED)
     for (let i = 0; i < 2000; i++) {
       const address = random.bytes(random.pick([4, 16]))
-      // Zero groups are what the canonical form is about.
+      // The canonical form differs only in groups of zeros.
       for (let zeros = random.below(8); zeros > 0; zeros--) address[random.below(address.length)] = 0
       const text = addressToText(address)
       expect(isIP(text)).toBe(address.length === 4 ? 4 : 6)

@@ -85,7 +85,7 @@ describe('parseAnnounceQuery reads', () => {
     expect(parsed(announceQuery(overrides))).toEqual({ ...defaults, ...expected })
   })
 
-  test('binary ids whatever of them is escaped', () => {
+  test('binary ids, escaped or not', () => {
     const id = Buffer.from('aZ09-_.~!$*()+,;:@/?', 'latin1')
     const query = announceQuery({ info_hash: id.toString('latin1'), peer_id: escapeAll(id).toUpperCase() })
     expect(parsed(query).infoHash).toBe(id.toString('hex'))
@@ -223,7 +223,7 @@ describe('parseAnnounceQuery refuses', () => {
     expect(refusal(`${longest}x`)).toBe('query_too_long')
   })
 
-  test('a query with a character beyond ASCII, wherever it stands', () => {
+  test('a query with a character beyond ASCII, anywhere', () => {
     expect(refusal(announceQuery({ x: 'é' }))).toBe('invalid_query')
     expect(refusal(announceQuery({ info_hash: '\u0161'.repeat(20) }))).toBe('invalid_query')
     expect(refusal(announceQuery({ x: '\ud800' }))).toBe('invalid_query')

@@ -56,7 +56,7 @@ function onlyThrows(errorType: typeof BencodeError | typeof TorrentError, run: (
   }
 }
 
-describe(`whatever comes in (FUZZ_SEED=${FUZZ_SEED})`, () => {
+describe(`with any input (FUZZ_SEED=${FUZZ_SEED})`, () => {
   const random = createRandom(FUZZ_SEED)
 
   test('an announce is a request within its ranges or a failure of the table', () => {

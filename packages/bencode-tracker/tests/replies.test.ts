@@ -34,7 +34,7 @@ const compact: AnnounceReply = { ...fields, peers: Buffer.from('abcdef'), peers6
 const START = 'd8:completei1e10:downloadedi22e10:incompletei333e8:intervali1800e12:min intervali900e'
 
 describe('announceReply has these bytes', () => {
-  test('with what is always there', () => {
+  test('with the required keys', () => {
     expect(text(announceReply(compact))).toBe(`${START}5:peers6:abcdef6:peers60:e`)
   })
 
@@ -92,7 +92,7 @@ describe('announceListReply has these bytes', () => {
     )
   })
 
-  test('of nobody, with everything else', () => {
+  test('without peers, with everything else', () => {
     const reply = {
       ...fields,
       peers: [],

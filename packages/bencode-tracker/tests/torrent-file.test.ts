@@ -66,13 +66,13 @@ describe('parseTorrent reads version 1', () => {
     expect(parseTorrent(bytes).infoHash).toBe(hex('sha1', npmBencode.encode(decoded.info)))
   })
 
-  test('with a name.utf-8 beside a name of another encoding', () => {
+  test('with a name.utf-8 next to a name in another encoding', () => {
     const torrent = parseTorrent(singleFile({ name: Buffer.from([0xfc]), 'name.utf-8': 'ü' }))
     expect(torrent.name).toBe('ü')
     expect(torrent.files).toEqual([{ path: 'ü', length: 100_000 }])
   })
 
-  test('with a path.utf-8 beside a path of another encoding', () => {
+  test('with a path.utf-8 next to a path in another encoding', () => {
     const files = [file([Buffer.from([0xfc])], 1, { 'path.utf-8': ['ü'] })]
     expect(parseTorrent(multiFile(files, 1)).files).toEqual([{ path: 'ü', length: 1 }])
   })

@@ -22,7 +22,7 @@ describe('prepareUpload', () => {
     expect(torrent).toMatchObject({ private: true, source: 'SITE' })
   })
 
-  test('comes to the same torrent when it is given its own copy', () => {
+  test('returns the same torrent for its own copy', () => {
     const first = prepareUpload(singleFile({}, { comment: 'x' }), SITE)
     const second = prepareUpload(buildTorrentFile({ ...first, announceUrl: ANNOUNCE }), SITE)
     expect(second).toEqual(first)
@@ -40,7 +40,7 @@ describe('prepareUpload', () => {
     expect(prepareUpload(singleFile({}, malformed), SITE)).toEqual(prepareUpload(singleFile(), SITE))
   })
 
-  test('copies what it keeps byte for byte', () => {
+  test('copies kept values byte for byte', () => {
     const upload = encodeFixture(hybridFixture())
     const before = decodeBencode(parseTorrent(upload).infoSlice)
     const after = decodeBencode(prepareUpload(upload, SITE).infoSlice)
@@ -55,7 +55,7 @@ describe('prepareUpload', () => {
     expect(torrent.pieceLayersSlice).toEqual(parseTorrent(upload).pieceLayersSlice)
   })
 
-  test('keeps a torrent of version 2 what it is', () => {
+  test('keeps the version of a torrent of version 2', () => {
     const torrent = prepareUpload(encodeFixture(v2Fixture()), SITE)
     expect(torrent).toMatchObject({ version: 'v2', private: true, source: 'SITE' })
   })
@@ -71,7 +71,7 @@ describe('prepareUpload', () => {
     )
   })
 
-  test('does not hold the longer copy against the bounds of the upload', () => {
+  test('does not apply the size limit of uploads to the longer copy', () => {
     const info = { length: 1, name: 'a', 'piece length': 16_384, pieces: 'x'.repeat(20) }
     const upload = encodeBencode({ info })
     const bounds = { maxBytes: upload.length, maxValues: 6, maxStringLength: 20 }
@@ -79,7 +79,7 @@ describe('prepareUpload', () => {
     expect(torrent.source).toBe('a source longer than any string of the upload')
   })
 
-  test('refuses what parseTorrent refuses', () => {
+  test('refuses the same files as parseTorrent', () => {
     expect(() => prepareUpload(singleFile({ private: 2 }), SITE)).toThrow(TorrentError)
     expect(() => prepareUpload(multiFile([], 0), SITE)).toThrow(TorrentError)
     expect(() => prepareUpload(Buffer.from('x'), SITE)).toThrow(TorrentError)
@@ -123,7 +123,7 @@ describe('buildTorrentFile', () => {
     expect(parseTorrent(file)).toEqual(hybrid)
   })
 
-  test('writes what our own encoder and the npm decoder agree on', () => {
+  test('writes bencode that our encoder and the npm decoder agree on', () => {
     const file = buildTorrentFile({ ...torrent, announceUrl: ANNOUNCE, comment: 'c', creationDate: 1 })
     const info = new RawBencode(torrent.infoSlice)
     expect(file).toEqual(encodeBencode({ announce: ANNOUNCE, comment: 'c', 'creation date': 1, info }))

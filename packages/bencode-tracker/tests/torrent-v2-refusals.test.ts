@@ -41,7 +41,7 @@ describe('parseTorrent refuses of version 2', () => {
     ['a file tree of empty folders', withTree({ a: {} }), 'invalid_file_tree'],
     ['an entry that is no dictionary', withTree({ a: 1 }), 'invalid_file_tree'],
     ['properties that are no dictionary', withTree({ a: { '': 1 } }), 'invalid_file_tree'],
-    ['a file with something beside it', withTree({ a: { ...leaf(1), b: leaf(1) } }), 'invalid_file_tree'],
+    ['a file with an extra entry', withTree({ a: { ...leaf(1), b: leaf(1) } }), 'invalid_file_tree'],
     ['a name that climbs out', withTree({ '..': leaf(1) }), 'invalid_path'],
     ['a folder that climbs out', withTree({ '..': { a: leaf(1) } }), 'invalid_path'],
     ['a name with a slash', withTree({ 'a/b': leaf(1) }), 'invalid_path'],

@@ -1,4 +1,4 @@
-// What `typescript.mjs` registers. Node runs it in a separate thread.
+// The hooks that `typescript.mjs` registers. Node runs it in a separate thread.
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { transformSync } from '@swc/core'

@@ -63,7 +63,7 @@ test('for a role without rights the message contains the statement that grants t
   await database.drop()
 })
 
-test('the changes on a given server are announced: what is created, and whose password changes', async () => {
+test('changes on a server of the user are announced: new roles and databases, and changed passwords', async () => {
   const database = await createTestDatabase({ service: 'given', migrate: () => Promise.resolve() })
   const [owner = '', app = ''] = [database.ownerUrl, database.appUrl].map((url) => new URL(url).username)
   const fresh = databasePlan('planned_changes', () => 'x')

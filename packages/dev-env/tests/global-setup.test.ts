@@ -16,7 +16,7 @@ afterAll(() => {
   for (const [name, value] of outside) process.env[name] = value
 })
 
-/** Does what a test file does, with a migration that may have changed since the last save. */
+/** Acts as a test file, with a migration that may have changed since the last save. */
 async function createWith(table: string): Promise<TestDatabase> {
   const migrate: ApplyMigrations = async ({ url }) => {
     await query(url, `create table ${table} ()`)
@@ -27,7 +27,7 @@ async function createWith(table: string): Promise<TestDatabase> {
 const tables = ({ adminUrl }: TestDatabase) =>
   query(adminUrl, "select tablename from pg_tables where schemaname = 'public'")
 
-it('in watch mode the servers keep running, and each run migrates again and leaves nothing behind', async () => {
+it('in watch mode the servers keep running, and each run migrates again and drops its databases', async () => {
   await setup()
   const url = String(process.env['TEST_DATABASE_URL'])
   for (const table of ['first_save', 'second_save', 'third_save']) {

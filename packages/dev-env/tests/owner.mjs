@@ -1,5 +1,5 @@
-// Starts two children under a reaper, says who they are and waits to be killed. What src/processes/reaper.ts does, but
-// runnable without a build.
+// Starts two children under a reaper, prints their identities and waits to be killed. Like src/processes/reaper.ts, but
+// it runs without a build.
 import { spawn } from 'node:child_process'
 import { identityOf } from '../src/processes/identity.mjs'
 

@@ -7,7 +7,7 @@ const folder = temporaryFolder('redis-test')
 afterAll(() => removeTemporaryFolder(folder))
 
 describe('startRedis', () => {
-  it('keeps what was acknowledged over a restart when it is durable', async () => {
+  it('keeps acknowledged writes over a restart if it is durable', async () => {
     const redis = await startRedis({ dataDir: join(folder, 'kept'), durable: true })
     const client = new Redis(redis.url)
     await client.set('kept', 'yes')
@@ -41,7 +41,7 @@ describe('startRedis', () => {
 })
 
 describe('testRedis', () => {
-  it('is empty, whatever an earlier test file left in it', async () => {
+  it('is empty, even after an earlier test file', async () => {
     const first = await testRedis()
     const client = new Redis(first.url)
     await client.set('left', 'behind')

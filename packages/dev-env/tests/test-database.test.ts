@@ -23,7 +23,7 @@ describe('createTestDatabase', () => {
     await Promise.all(databases.map((database) => database.drop()))
   })
 
-  it('gives the run-time role what the migrations grant and nothing else', async () => {
+  it('gives the run-time role only the grants of the migrations', async () => {
     const database = await createTestDatabase({ service: 'guarded', migrate })
     expect(await query(database.appUrl, 'select * from notes')).toEqual([])
     await expect(query(database.appUrl, 'delete from notes')).rejects.toThrow('permission denied')

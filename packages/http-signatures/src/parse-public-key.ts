@@ -34,6 +34,6 @@ function decodePoint(bytes: Uint8Array) {
 function fromJwk(input: string): Uint8Array {
   const jwk = readOkpJwk(input)
   if (jwk === undefined) throw new SignatureError('invalid_public_key', 'neither 64 hex digits nor an Ed25519 JWK')
-  if (jwk.d !== 'absent') throw new SignatureError('invalid_public_key', 'the JWK holds a private key')
+  if (jwk.d !== 'absent') throw new SignatureError('invalid_public_key', 'the JWK contains a private key')
   return jwk.x
 }

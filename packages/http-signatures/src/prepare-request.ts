@@ -85,7 +85,7 @@ function wireForm({ method, url }: RequestToSign): {
   demand(URL.canParse(String(url)), 'the URL is not absolute')
   const { href, protocol, host, pathname, search, hash, username, password } = new URL(url)
   demand(protocol === 'http:' || protocol === 'https:', 'the URL is neither http nor https')
-  demand(username === '' && password === '', 'the URL holds credentials')
+  demand(username === '' && password === '', 'the URL contains credentials')
   demand(!pathname.startsWith('//'), 'the path starts with two slashes')
   // Node 20 omits a question mark without a query, and Node 24 sends it, so no signature would be valid for both.
   demand(!href.slice(0, href.length - hash.length).endsWith('?'), 'the URL ends with an empty query')

@@ -36,7 +36,7 @@ function accepted(sentence: string, changes: Partial<Draft>, situation?: Situati
 
 const input = (params: string, covered = COVERED): Partial<Draft> => ({ input: `sig1=${covered}${params}` })
 
-test('a request yields what it claims', () => {
+test('a request returns its claims', () => {
   expect(parseSignedRequest(craft()).claims).toEqual({
     project: 'demo',
     publicKeyHex: signingKey.publicKeyHex,
@@ -79,16 +79,16 @@ describe('project names', () => {
 
 describe('host and target', () => {
   accepted('a host in upper case is signed in lower case', { host: 'VAULT.Test:4200', authority: 'vault.test:4200' })
-  accepted('a host in upper case may be signed as it is spelled', { host: 'VAULT.Test' })
+  accepted('a host in upper case may be signed unchanged', { host: 'VAULT.Test' })
   accepted('port 80 is dropped from http', { host: 'vault.test:80', authority: 'vault.test' })
   accepted('port 443 is dropped from https', { scheme: 'https', host: 'vault.test:443', authority: 'vault.test' })
-  accepted('a default port may be signed as it is spelled', { host: 'vault.test:80' })
+  accepted('a default port may be signed unchanged', { host: 'vault.test:80' })
   accepted('any other port stays', { host: 'vault.test:443' })
   accepted('an IPv4 address is a host', { host: '127.0.0.1:4200' })
   accepted('an IPv6 address is a host', { host: '[::1]:4200' })
-  accepted('a percent-encoding is left as it is', { target: '/v1/secrets?env=%7e%C3%A9+a&b=%2F' })
-  accepted('an empty query is left as it is', { target: '/v1/secrets?' })
-  accepted('two slashes inside a path are left as they are', { target: '/v1//secrets' })
+  accepted('percent-encoding is not changed', { target: '/v1/secrets?env=%7e%C3%A9+a&b=%2F' })
+  accepted('an empty query is not changed', { target: '/v1/secrets?' })
+  accepted('two slashes inside a path are not changed', { target: '/v1//secrets' })
   accepted('a method is not limited to the common ones', { method: 'PURGE' })
   accepted('the case of header names does not matter', {
     headers: (rawHeaders) => rawHeaders.map((entry, i) => (i % 2 === 0 ? entry.toUpperCase() : entry)),
@@ -126,7 +126,7 @@ describe('keys', () => {
     expect(verifySignature(parsed, [other, verifyKey]).claims.publicKeyHex).toBe(verifyKey.publicKeyHex)
   })
 
-  test('no key given means no signature accepted', () => {
+  test('without keys, no signature is accepted', () => {
     expect(outcome(() => verifySignature(parseSignedRequest(craft()), []))).toEqual({
       code: 'invalid_signature',
       message: 'pubkey is not a valid key of the project',
@@ -157,7 +157,7 @@ test('off the thread, the same signatures verify and the same are refused', asyn
   })
 })
 
-test('the checks can only be made in their order', () => {
+test('the checks can only run in their order', () => {
   const parsed = parseSignedRequest(craft())
   const verified = verifySignature(parsed, [verifyKey])
   const timely = checkWindow(verified, NOW)

@@ -107,7 +107,7 @@ function mutate(message: ReceivedMessage, random: Random): ReceivedMessage {
   ])()
 }
 
-/** What the signature stands for, seen from outside: two messages with equal meanings are the same request. */
+/** The signed meaning of a message: two messages with equal meanings are the same request. */
 function meaning({ method, scheme, target, rawHeaders }: ReceivedMessage): string {
   const names = rawHeaders.filter((_, i) => i % 2 === 0).map((entry) => entry.toLowerCase())
   const read = ['signature', 'signature-input', 'content-digest', 'signature-agent', 'host'].map((name) => {
@@ -175,7 +175,7 @@ describe(`fuzzing with seed ${SEED}`, () => {
     }
   })
 
-  test('a mutated key is admitted as it is written or refused with the typed error', () => {
+  test('a mutated key is accepted unchanged or refused with the typed error', () => {
     const random = seeded(SEED)
     const publicJwk = PRIVATE_JWK.replace(/"d":"[^"]+",/, '')
     let refused = 0

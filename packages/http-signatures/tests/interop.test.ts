@@ -28,7 +28,7 @@ const requests = [
   },
 ]
 
-/** What the vault would say to a request with these headers. */
+/** The vault's verdict on a request with these headers. */
 function received(method: string, target: string, headers: Readonly<Record<string, string | string[]>>) {
   const rawHeaders = [
     'Host',

@@ -73,7 +73,7 @@ describe('a public key', () => {
   form('as a JWK with spare bits set in x is refused', JSON.stringify({ ...JWK, x: X.replace(/.$/, 't') }))
   form('as a JWK with a short x is refused', JSON.stringify({ ...JWK, x: X.slice(1) }))
   form('as a JWK with a d that is no key is refused', JSON.stringify({ ...JWK, d: null }))
-  refused('the JWK holds a private key')('as a private JWK is refused', PRIVATE_JWK)
+  refused('the JWK contains a private key')('as a private JWK is refused', PRIVATE_JWK)
 
   const order = refused('the point is not of prime order')
   const point = refused('the key encodes no point of the curve')
@@ -155,6 +155,6 @@ describe('a private key', () => {
   form('without x is refused', JSON.stringify({ kty: 'OKP', crv: 'Ed25519', d: D }))
   form('with a padded d is refused', JSON.stringify({ ...JWK, d: `${D}=` }))
   form('of another curve is refused', JSON.stringify({ ...JWK, crv: 'X25519', d: D }))
-  form('that is not JSON is refused, without a word of it', `{"d":"${D}"`)
+  form('that is not JSON is refused, and the error does not repeat it', `{"d":"${D}"`)
   refused('d and x do not belong together')('with another key’s x is refused', JSON.stringify({ ...JWK, d: X }))
 })

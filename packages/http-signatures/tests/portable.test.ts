@@ -52,7 +52,7 @@ describe('the portable entry', () => {
     })
   })
 
-  test('rejects what cannot be signed with the same error', async () => {
+  test('rejects invalid requests with the same errors', async () => {
     const key = portable.importPrivateKey(PRIVATE_JWK)
     const request = { method: 'GET', url: 'nowhere', project: 'demo', key, created: CREATED, nonce: NONCE }
     await expect(portable.signRequest(request)).rejects.toMatchObject({ name: 'SignatureError', code: 'invalid_input' })

@@ -137,9 +137,13 @@ describe('the body', () => {
 
   const form = invalid('content-digest is not one sha-256 or sha-512 value each')
   form('a digest in an unknown algorithm is refused', covering('md5=:1B2M2Y8AsgTpgAmY7PhCfg==:'))
-  form('an unknown algorithm beside a known one is refused', covering(`${right}, sha=:2jmj7l5rSw0yVb/vlWAYkK/YBwk=:`), {
-    body,
-  })
+  form(
+    'an unknown algorithm next to a known one is refused',
+    covering(`${right}, sha=:2jmj7l5rSw0yVb/vlWAYkK/YBwk=:`),
+    {
+      body,
+    },
+  )
   form('an algorithm given twice is refused', covering(`${right}, ${right}`), { body })
   form('an algorithm in upper case is refused', covering(right.replace('sha', 'SHA')), { body })
   form('a parameter of the digest is refused', covering(`${right};q=1`), { body })

@@ -53,8 +53,8 @@ describe('what cannot be signed', () => {
   }
   refused('a relative URL is refused', 'the URL is not absolute', { url: '/v1/secrets' })
   refused('a URL of another scheme is refused', 'the URL is neither http nor https', { url: 'ftp://vault.test/' })
-  refused('a URL with a user is refused', 'the URL holds credentials', { url: 'http://me@vault.test/' })
-  refused('a URL with a password is refused', 'the URL holds credentials', { url: 'http://:x@vault.test/' })
+  refused('a URL with a user is refused', 'the URL contains credentials', { url: 'http://me@vault.test/' })
+  refused('a URL with a password is refused', 'the URL contains credentials', { url: 'http://:x@vault.test/' })
   refused('a path starting with two slashes is refused', 'the path starts with two slashes', { url: 'http://a//b' })
   refused('an empty query is refused', 'the URL ends with an empty query', { url: 'http://a/b?' })
   refused('an empty query before a fragment is refused', 'the URL ends with an empty query', { url: 'http://a/b?#c' })

@@ -31,13 +31,13 @@ export const COVERED = '("@method" "@authority" "@target-uri")'
 export const COVERED_WITH_CONTENT = '("@method" "@authority" "@target-uri" "content-digest")'
 export const PARAMS = `;created=${CREATED};expires=${CREATED + 300};nonce="${NONCE}";keyid="${AGENT}"`
 
-/** A request in the making. `craft` signs whatever it says, so that a test breaks one rule and nothing else. */
+/** A draft of a request. `craft` signs it without checks, so that a test can break a single rule. */
 export type Draft = {
   readonly method: string
   readonly scheme: 'http' | 'https'
   readonly host: string
   readonly target: string
-  /** What is signed as `@authority`; by default the host. */
+  /** The signed value of `@authority`; by default the host. */
   readonly authority: string
   /** The Signature-Input value. */
   readonly input: string
@@ -83,7 +83,7 @@ export function craft(changes: Partial<Draft> = {}): ReceivedMessage {
   return { method, scheme, target, rawHeaders: draft.headers(rawHeaders) }
 }
 
-/** What the service knows when a request arrives. */
+/** The state of the service when a request arrives. */
 export type Situation = { readonly now?: number; readonly body?: string; readonly contentRequired?: boolean }
 
 /** Runs all four steps, as the service does. */

@@ -2,9 +2,9 @@ import { z } from 'zod'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** What the endpoints of one service have in common; each service defines it once, as a type. */
+/** The parts that all endpoints of a service share; each service defines this once, as a type. */
 export type Surface = {
-  /** What a handler knows about its caller, by access level: `{ anyone: Visitor; member: SignedInUser }`. */
+  /** The caller that a handler receives, by access level: `{ anyone: Visitor; member: SignedInUser }`. */
   readonly callers: object
   /** The names of the limits that an endpoint can count against. */
   readonly limit: string

@@ -37,7 +37,7 @@ export type Serving<S extends Surface> = {
   readonly around?: { readonly [Access in keyof S['callers']]?: Around }
   /** The query as the schemas expect it. `names` are the parameters of the endpoint. */
   readonly readQuery: (request: Request, names: readonly string[]) => unknown
-  /** Called after the guard if the endpoint has a body. If it throws, it has released what it took. */
+  /** Called after the guard if the endpoint has a body. If it throws, it has released its resources. */
   readonly readBody: (
     endpoint: Description<S>,
     request: Request,

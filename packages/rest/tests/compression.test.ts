@@ -56,7 +56,7 @@ beforeAll(async () => {
 })
 afterAll(() => new Promise((resolve) => server.close(resolve)))
 
-/** A response as it is on the wire. Most clients would decompress it. */
+/** A response without decompression, unlike that of most clients. */
 function ask(path: string, acceptEncoding?: string): Promise<{ headers: IncomingHttpHeaders; body: Buffer }> {
   const address = server.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0

@@ -77,7 +77,7 @@ test('a missing input has its default, and the action can read standard input', 
   expect(JSON.parse(stdout)).toEqual({ id: 'k1', days: 365, material: 'material', home: '/home' })
 })
 
-test('the exit status is what the action returns', async () => {
+test('the exit status is the result of the action', async () => {
   expect(await run(['list', '--role', 'old'])).toEqual({ status: 7, stdout: '', stderr: '' })
 })
 
@@ -104,7 +104,7 @@ test.each([
   ['other', 'keys: connection refused\n'],
   ['aggregate', 'keys: no IPv4; no IPv6\n'],
   ['silent', 'keys: Error\n'],
-])('a failure (%s) has exit status 1 and prints what happened', async (how, stderr) => {
+])('a failure (%s) has exit status 1 and prints the reason', async (how, stderr) => {
   expect(await run(['fail', how])).toEqual({ status: 1, stdout: '', stderr })
 })
 

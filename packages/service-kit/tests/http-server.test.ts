@@ -176,7 +176,7 @@ test('without an upgrade listener, an upgrade request is answered like any other
   client.destroy()
 })
 
-test('a request is answered before the one behind it, whose body is malformed', async () => {
+test('a request is answered before the next one with a malformed body', async () => {
   const server = slowServer()
   answerMalformed(server, () => 'HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n')
   const running = await listen(server, { host: '127.0.0.1', port: 0 })

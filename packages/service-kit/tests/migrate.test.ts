@@ -68,7 +68,7 @@ test('a role name that is not a plain name is refused', async () => {
   await expect(run).rejects.toThrow('RUNTIME_ROLE')
 })
 
-test('the command prints what it did', async () => {
+test('the command prints the result', async () => {
   const env = { MIGRATION_DATABASE_URL: database.ownerUrl, RUNTIME_ROLE: runtimeRole() }
   expect(await command(env)).toEqual({ status: 0, stdout: 'The schema is up to date.\n', stderr: '' })
 })

@@ -28,7 +28,7 @@ afterEach(async () => {
   await running?.drain()
 })
 
-/** A server whose answers have as many bytes as the path says, for the owner that a header names. */
+/** A server whose answers have the number of bytes in the path, for the owner in a header. */
 async function start(limits: Partial<UnreadLimits> = {}): Promise<number> {
   opened = []
   unread = createUnreadAnswers({ ...LIMITS, ...limits })
@@ -54,7 +54,7 @@ async function askFrom(localAddress: string, port: number, ...sizes: readonly nu
   return socket
 }
 
-/** Asks for an answer of its own owner, whole or in pieces. */
+/** Requests an answer for a new owner, whole or in pieces. */
 async function askAs(owner: string, port: number, form: 'whole' | 'pieces' = 'whole'): Promise<Socket> {
   const socket = await open(port)
   const pieces = form === 'pieces' ? 'Pieces: yes\r\n' : ''
@@ -71,7 +71,7 @@ async function open(port: number, localAddress = '127.0.0.1'): Promise<Socket> {
   return socket
 }
 
-/** Reads what there is until the server closes or as much as expected has come. */
+/** Reads until the server closes or the expected number of bytes has arrived. */
 async function readAll(socket: Socket, expected: number): Promise<number> {
   let bytes = 0
   socket.on('data', (chunk: Buffer) => (bytes += chunk.length))
@@ -138,7 +138,7 @@ test('beyond the budget, the connection that has waited longest is dropped, and 
   third.destroy()
 })
 
-test('beyond the budget, an address that uses less of it loses nothing', async () => {
+test('beyond the budget, an address that uses less of it keeps its answers', async () => {
   const port = await start({ graceMs: 60_000, maxBytes: 2.5 * LARGE })
   const reader = await askFrom('127.0.0.2', port, LARGE)
   await eventually(async () => (await connections()) === 1)
@@ -148,7 +148,7 @@ test('beyond the budget, an address that uses less of it loses nothing', async (
   expect(await readAll(reader, LARGE)).toBeGreaterThan(LARGE)
 })
 
-test('beyond the budget, an owner that uses less of it loses nothing, whatever the address', async () => {
+test('beyond the budget, an owner that uses less of it keeps its answers, from any address', async () => {
   const port = await start({ graceMs: 60_000, maxBytes: 2.5 * LARGE })
   const reader = await ask(port, LARGE)
   await eventually(async () => (await connections()) === 1)

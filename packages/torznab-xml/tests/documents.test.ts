@@ -20,7 +20,7 @@ describe('documents are as they were', () => {
   const golden = (file: string): string => readFileSync(new URL(`fixtures/${file}`, import.meta.url), 'utf8')
 
   test.each(documents)('%s.xml', (name, write) => {
-    // In the file each element has a line; in texts neither `<` nor `>` stands bare.
+    // In the file each element has a line; in texts, `<` and `>` are always escaped.
     expect(`${write('xml').replaceAll('><', '>\n<')}\n`).toBe(golden(`${name}.xml`))
   })
 
@@ -44,7 +44,7 @@ test('fast-xml-parser reads the root of every document', () => {
   ])
 })
 
-test('caps tells functions, limits and categories', () => {
+test('caps lists functions, limits and categories', () => {
   const [caps] = readWithPython([writeCaps(CAPS)])
   expect(caps?.name).toBe('caps')
   expect(childrenNamed(caps, 'limits')[0]?.attributes).toEqual({ default: '25', max: '100' })
@@ -86,7 +86,7 @@ describe('a feed', () => {
     })
   })
 
-  test('tells the size of an item in the three places where tools look', () => {
+  test('has the size of an item in the three places that tools read', () => {
     expect(textOf(episode, 'size')).toBe('2538463390')
     expect(childrenNamed(episode, 'enclosure')[0]?.attributes).toEqual({
       url: EPISODE.downloadUrl,
@@ -124,7 +124,7 @@ describe('a feed', () => {
     expect(factors(childrenNamed(childrenNamed(written, 'channel')[0], 'item')[0])).toEqual([['0'], ['0.333']])
   })
 
-  test('tells no attribute whose value is not known', () => {
+  test('omits attributes with unknown values', () => {
     for (const name of ['imdb', 'imdbid', 'tvdbid', 'season', 'tag', 'genre', 'magneturl']) {
       expect(attributes(album, name)).toEqual([])
     }
@@ -151,7 +151,7 @@ describe('a feed', () => {
     ])
   })
 
-  test('with a date that is none is not written', () => {
+  test('with an invalid date is not written', () => {
     const items = [{ ...EPISODE, publishedAt: new Date(Number.NaN) }]
     expect(() => writeFeed({ ...FEED, items })).toThrow(RangeError)
   })

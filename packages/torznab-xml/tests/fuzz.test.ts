@@ -19,12 +19,12 @@ import { CAPS, FEED, SUPPORTED } from './support/samples.ts'
 const SEED = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2 ** 31)
 const RUNS = { numRuns: 100 * Number(process.env['TRIALS'] ?? 1), seed: SEED }
 
-/** What is not allowed in XML 1.0, section 2.2, matched by the opposite of its rule. */
+/** Characters that XML 1.0 forbids: the inverse of the rule in section 2.2. */
 const ILLEGAL = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/u
 
 type Value = readonly [path: string, value: string]
 
-/** The texts of a feed in the order in which they stand in its document. */
+/** The texts of a feed, in document order. */
 function textsOf(feed: Feed): readonly Value[] {
   return [
     ['title', feed.title],
@@ -85,7 +85,7 @@ const cleaned = (values: readonly Value[]): readonly Value[] => values.map(([pat
 const blankAsNone = (values: readonly Value[]): readonly Value[] =>
   values.map(([path, value]) => [path, value.trim() === '' ? '' : value])
 
-describe(`whatever texts go in (FUZZ_SEED=${SEED})`, () => {
+describe(`with any texts (FUZZ_SEED=${SEED})`, () => {
   test('xml2js reads them back from a feed', async () => {
     await fc.assert(
       fc.asyncProperty(anyFeed, async (feed) => {
@@ -125,7 +125,7 @@ describe(`whatever texts go in (FUZZ_SEED=${SEED})`, () => {
     }
   })
 
-  test('an error tells its parameter', () => {
+  test('an error contains its parameter', () => {
     const names = fc.sample(anyText, RUNS)
     const read = readWithPython(names.map((name) => writeError(torznabError('incorrectParameter', name))))
     expect(read.map(({ attributes }) => attributes['description'])).toEqual(
@@ -133,7 +133,7 @@ describe(`whatever texts go in (FUZZ_SEED=${SEED})`, () => {
     )
   })
 
-  test('clean text stays as it is', () => {
+  test('clean text is not changed', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         expect(cleanText(cleanText(text))).toBe(cleanText(text))
@@ -153,7 +153,7 @@ test('a feed of 1,000 items, each with a control character and a lone surrogate,
   expect([titles.length, titles[0]?.text, titles.at(-1)?.text]).toEqual([1_000, 'Item 0 \u{FFFD}', 'Item 999 \u{FFFD}'])
 })
 
-describe('whatever query string comes in', () => {
+describe('with any query string', () => {
   const parse = (rawQuery: string): TorznabRequest =>
     parseTorznabQuery(rawQuery, { supported: SUPPORTED, limits: CAPS.limits })
 
@@ -170,7 +170,7 @@ describe('whatever query string comes in', () => {
   )
   const pairs = fc.array(fc.tuple(name, value), { maxLength: 12 })
 
-  test('is a request within its ranges, or an error that says which parameter', () => {
+  test('is a request within its ranges, or an error with the parameter', () => {
     let accepted = 0
     fc.assert(
       fc.property(
@@ -220,7 +220,7 @@ describe('whatever query string comes in', () => {
           },
         })
       }),
-      // Halves of a character that only what is removed keeps apart.
+      // Halves of a character, separated only by removed characters.
       { ...RUNS, examples: [['\ud83c\0\udfb8', 0, 0, 0]] },
     )
   })

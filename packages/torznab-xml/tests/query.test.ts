@@ -20,7 +20,7 @@ function refusal(rawQuery: string): string | undefined {
   return request.ok ? undefined : `${request.error.code} ${request.error.description}`
 }
 
-describe('who asks, and for what', () => {
+describe('key and function', () => {
   test.each([
     ['t=caps', 'caps', undefined, 'xml'],
     ['?t=caps&apikey=anything&limit=junk', 'caps', 'anything', 'xml'],
@@ -33,7 +33,7 @@ describe('who asks, and for what', () => {
     expect(parse(rawQuery)).toMatchObject({ ok: true, function: name, apiKey, format })
   })
 
-  test('is told even when the rest is refused', () => {
+  test('is returned even if the rest is refused', () => {
     expect(parse('t=search&apikey=KEY&cat=junk&o=json')).toMatchObject({
       ok: false,
       function: 'search',
@@ -212,7 +212,7 @@ test('sizes, age, tags and attributes', () => {
   })
 })
 
-describe('what the function does not heed', () => {
+describe('parameters that the function ignores', () => {
   test.each([
     ['t=search&q=x', []],
     ['t=search&password=0&cache=false&anidbid=3', []],

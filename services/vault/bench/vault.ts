@@ -1,4 +1,4 @@
-// The built vault in a process of its own, on a Postgres and a Redis that lose nothing.
+// The built vault in a separate process, on a durable Postgres and Redis.
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -11,7 +11,7 @@ import { migrate } from '../src/db/migrations.ts'
 const here = (file: string): string => fileURLToPath(new URL(file, import.meta.url))
 const ADMIN_TOKEN = randomBytes(32).toString('hex')
 
-/** A server in a process of its own. */
+/** A server in a separate process. */
 export type Server = { readonly url: string; cpuSeconds(): number; stop(): Promise<void> }
 
 async function startServer(args: readonly string[], env: Record<string, string>, ready: string): Promise<Server> {

@@ -120,7 +120,7 @@ test.each([
 const withoutKeyring = { ...good, VAULT_KEYRING: '', VAULT_KEYRING_ACTIVE: '' }
 const transit = { TRANSIT_URL: 'https://bao:8200/', TRANSIT_KEY: 'vault', TRANSIT_TOKEN: 's.secret-token' }
 
-test('a service of keys stands beside a keyring or in its place, and its token is not kept as a value', () => {
+test('a key service can supplement or replace a keyring, and its token is not stored in the configuration', () => {
   for (const env of [good, withoutKeyring]) {
     const config = readConfig({ ...env, ...transit })
     expect(config.transit).toMatchObject({ url: 'https://bao:8200', key: 'vault', mount: 'transit', wraps: true })

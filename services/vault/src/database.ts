@@ -12,7 +12,7 @@ export type Schema = AdministratorTables & AuditTables & IntegrityTables & Keyri
 /** A query builder for the vault's tables, or one of its transactions. */
 export type Db = Kysely<Schema>
 
-/** Matches any of these ids. Unlike `in`, this accepts an empty list, which matches nothing. */
+/** Matches any of these ids. Unlike `in`, this accepts an empty list, which matches no row. */
 export function anyUuid(ids: readonly string[]): RawBuilder<string> {
   return sql<string>`any(${[...ids]}::uuid[])`
 }

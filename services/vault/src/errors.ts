@@ -84,7 +84,7 @@ class Forbidden extends Error {
   }
 }
 
-/** The error for an authenticated caller who may not do something, with what the audit log records of them. */
+/** The error for an authenticated caller who may not do something, with the data for the audit log. */
 export function forbidden(actor: string, projectId: string): ApiError<ErrorCode> {
   return apiError('forbidden', undefined, { cause: new Forbidden({ actor, projectId }) })
 }

@@ -242,7 +242,7 @@ test('refuses and counts forged, changed and rolled back rows', async () => {
   expect((await rows(vault, 'verify')).status).toBe(0)
 })
 
-test('records what a role refuses, with the administrator', async () => {
+test('records requests refused by a role, with the administrator', async () => {
   const auditor = await add({ name: 'Audrey', role: 'auditor' })
   vault.context.background.start()
   await as(auditor, 'DELETE', '/projects/shop')

@@ -40,7 +40,7 @@ test('identifies the administrator', async () => {
   expect(statusAndError(await send(`${vault.url}/v1/admin/me`))).toEqual([401, 'unauthorized'])
 })
 
-test('counts what the administrator has access to', async () => {
+test('counts only projects of the administrator', async () => {
   await signed('shop', shop, 'PUT', { key: 'A', value: 'v', env: 'production' })
   await admin(vault.url, 'PUT', '/projects/shop/rotate')
   const [key] = (await read('/projects/blog/keys')) as { fingerprint: string }[]
@@ -136,7 +136,7 @@ test('reports a missing seal', async () => {
   expect(await read('/audit/verification')).toMatchObject({ intact: false })
 })
 
-test('records what administrators read', async () => {
+test('records reads by administrators', async () => {
   const entries = (await read('/audit?action=read&limit=1000')) as { detail: { what: string } }[]
   const read_ = new Set(entries.map(({ detail }) => detail.what))
   for (const what of ['overview', 'activity', 'keys', 'verification']) expect(read_).toContain(what)

@@ -72,7 +72,7 @@ test('refuses a replaced key whose row was restored', async () => {
   expect(statusAndError(await request('replayed', old))).toEqual([401, 'invalid_signature'])
 })
 
-test('refuses a key whose end was changed', async () => {
+test('refuses a key whose expiry was changed', async () => {
   const old = await createProject(vault.url, 'extended')
   await admin(vault.url, 'PUT', '/projects/extended/rotate', { publicKey: newKey().publicKeyHex })
   expect((await request('extended', old)).status).toBe(200)
@@ -91,7 +91,7 @@ test('refuses a key whose scope was widened', async () => {
   expect(statusAndError(await request('widened', key))).toEqual([401, 'invalid_signature'])
 })
 
-test('refuses all keys of a project whose requirement was dropped', async () => {
+test('refuses all keys of a project whose digest requirement was removed', async () => {
   const key = await createProject(vault.url, 'digest', { requireContentDigest: true })
   const drop = `update projects set require_content_digest = false`
   await expect(runtime(`${drop} where name = 'digest'`)).rejects.toThrow('only grows')
@@ -236,7 +236,7 @@ const forge = (id: string, action: string, detail: unknown, env: string | null =
     [id, action, env, detail === null ? null : JSON.stringify(detail)],
   )
 
-test('reports malformed forged entries, which break nothing', async () => {
+test('reports malformed forged entries and keeps working', async () => {
   await createProject(vault.url, 'watched')
   const claims: [unknown, string | null][] = [
     [{ revision: 'x' }, 'production'],

@@ -74,13 +74,16 @@ test.each([
   expect(body).toBe('{"ok":true}')
 })
 
-test.each([101, 1_100])('%i header fields are refused, whatever is in them, and the connection ends', async (count) => {
-  const { head, body } = await raw(
-    `GET /health HTTP/1.1\r\n${'a:\r\n'.repeat(count - 1)}Host: x\r\n\r\nGET /health HTTP/1.1\r\nHost: x\r\n\r\n`,
-  )
-  expect(head).toMatch(/^HTTP\/1\.1 400 .*Connection: close/s)
-  expect(JSON.parse(body)).toMatchObject({ error: 'invalid_request' })
-})
+test.each([101, 1_100])(
+  '%i header fields are refused, regardless of their content, and the connection ends',
+  async (count) => {
+    const { head, body } = await raw(
+      `GET /health HTTP/1.1\r\n${'a:\r\n'.repeat(count - 1)}Host: x\r\n\r\nGET /health HTTP/1.1\r\nHost: x\r\n\r\n`,
+    )
+    expect(head).toMatch(/^HTTP\/1\.1 400 .*Connection: close/s)
+    expect(JSON.parse(body)).toMatchObject({ error: 'invalid_request' })
+  },
+)
 
 test('ignores an unknown expectation', async () => {
   const health = await raw('GET /health HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\nConnection: close\r\n\r\n')

@@ -231,7 +231,7 @@ test('refuses a request that was dated ahead for as long as it is valid after a 
   await ahead.stop()
 }, 60_000)
 
-test('refuses only requests from before a loss, whatever the clock of the replica', async () => {
+test('refuses only requests from before a loss, regardless of the clock of the replica', async () => {
   const behind = await one.replica()
   behind.advance(-3_600_000)
   const spent = await signed()

@@ -75,7 +75,7 @@ test('refuses nonces outside the window without spending them', async () => {
   expect(await spend(await redisMs(), nonce)).toBe('unspent')
 })
 
-test('accepts nothing again that was accepted before a loss', async () => {
+test('accepts no request again that was accepted before a loss', async () => {
   const [one, two] = [await replica(), await replica()]
   const now = await redisMs()
   const before = [-WINDOW_MS + 400, -200, 0, 700, WINDOW_MS - 100].map((offset) => ({

@@ -53,7 +53,7 @@ const REDIS_FAULTS: readonly (readonly [string, () => Promise<unknown>, () => Pr
   ['is read-only', () => client.replicaof('127.0.0.1', 1), () => client.replicaof('NO', 'ONE')],
 ]
 
-test.each(REDIS_FAULTS)('while Redis %s the vault is not ready, and says so', async (_fault, begin, end) => {
+test.each(REDIS_FAULTS)('while Redis %s, the vault is not ready and reports the check', async (_fault, begin, end) => {
   await begin()
   const during = await ready()
   const answer = await fetchOnce()

@@ -91,7 +91,7 @@ test('a key for one environment has no access to others', async () => {
   expect((await staging.remove(await idOf('staging', 'staging'))).status).toBe(200)
 })
 
-test('records what a scope refuses, with the key', async () => {
+test('records requests refused by a scope, with the key', async () => {
   const reader = await projectWith('noted', { access: 'read' })
   vault.context.background.start()
   for (let i = 0; i < 3; i++) await reader.put('production')

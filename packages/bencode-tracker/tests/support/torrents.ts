@@ -65,7 +65,7 @@ function hashTree(bytes: Uint8Array): FileTree {
   return { root: level[0] ?? Buffer.alloc(32), layer: pieceCount > 1 ? layer : undefined }
 }
 
-/** What a version 2 or hybrid torrent is made of, to be changed by a test before it is encoded. */
+/** The parts of a version 2 or hybrid torrent, which a test can change before encoding. */
 export type V2Fixture = {
   readonly info: Dict
   readonly layers: Map<string, Buffer>

@@ -54,7 +54,7 @@ export function commandsToTry(
   ]
 }
 
-/** What is printed when everything is ready. */
+/** The text that is printed when everything is ready. */
 export function banner(demo: Demo, place: Place): string {
   const { vault, tracker } = demo
   const users = tracker.users.map(

@@ -1,3 +1,3 @@
-// What the scripts in `infra` call once dependencies are installed.
+// Entry points for the scripts in `infra`, once dependencies are installed.
 export { build } from '../world/build.ts'
 export { start } from './start.ts'

@@ -78,7 +78,7 @@ test('files that are saved together are one restart, and a migration runs before
   expect(events).toEqual(['vault migrated', 'vault restarted'])
 })
 
-test('a test or another file restarts nothing', async () => {
+test('a test or another file restarts no service', async () => {
   for (const file of ['a.test.ts', 'notes.md', '.a.ts.swp']) write(`services/vault/src/${file}`)
   write('services/tracker/src/last.ts')
   await happened(1)

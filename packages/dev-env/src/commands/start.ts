@@ -9,14 +9,14 @@ import { restartOnChange } from './restart-on-change.ts'
 import { ignoredSettings, readSettings, type Settings } from './settings.ts'
 import { createShutdown } from './shutdown.ts'
 
-/** What `infra/start.mjs` passes. */
+/** The options from `infra/start.mjs`. */
 export type StartOptions = BuildOptions &
   Pick<WorldOptions, 'fromSource' | 'dataDir' | 'step'> & {
     /** When the user started it, in milliseconds. */
     beganAt: number
     /** The lock of the data directory. */
     lock: { stopping(): void; release(): void }
-    /** Sets what happens on a signal, or when npm has ended. */
+    /** Sets the handler for a signal or the end of npm. */
     onInterrupt: (handler: (reason: string) => void) => void
   }
 

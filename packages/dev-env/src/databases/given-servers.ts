@@ -77,7 +77,7 @@ export async function requireRedis(given: Given): Promise<void> {
 }
 
 /**
- * What provisioning will change on the user's server, as sentences.
+ * Describes the changes that provisioning will make on the user's server.
  *
  * @param isKnown whether the password of a role was set from this data directory before
  */

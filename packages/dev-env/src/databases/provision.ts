@@ -17,7 +17,7 @@ export function databasePlan(prefix: string, passwordOf: (role: string) => strin
 }
 
 /**
- * Creates the roles and the database where they are missing, and brings passwords and grants in line with the plan.
+ * Creates missing roles and databases, and sets passwords and grants as planned.
  * The run-time role gets only the right to connect; the migrations grant the rest.
  */
 export async function provisionDatabase(adminUrl: string, plan: DatabasePlan): Promise<void> {

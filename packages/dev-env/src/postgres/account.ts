@@ -42,7 +42,7 @@ export function canEnter(folder: string, account: Account | undefined): boolean 
   return spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', folder], { ...account, stdio: 'ignore', cwd: '/' }).status === 0
 }
 
-/** A folder in /var/lib that every account can enter, whatever the umask of root is. */
+/** A folder in /var/lib that every account can enter, regardless of root's umask. */
 export function sharedFolder(purpose: string): string {
   const folder = join(SHARED, purpose)
   for (const one of [SHARED, folder]) {

@@ -10,7 +10,7 @@ export class Fault extends Error {
   name = 'Fault'
 }
 
-/** An error as it is shown to the user. @param {unknown} error */
+/** The text of an error for the user. @param {unknown} error */
 export function describeError(error) {
   if (!(error instanceof Error)) return String(error)
   if (codeOf(error) === 'EACCES' && 'path' in error)

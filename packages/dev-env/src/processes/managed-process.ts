@@ -11,7 +11,7 @@ import * as stops from './stop.mjs'
 const START_MS = 60_000
 const MAX_LOG_BYTES = 10 * 1024 * 1024
 
-/** What to run and how to stop it. */
+/** A program to run, and how to stop it. */
 export type ProcessSpec = {
   /** Its name in messages. */
   name: string

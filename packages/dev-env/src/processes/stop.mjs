@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { descendantsOf, isSameProcess } from './identity.mjs'
 
 /**
- * What is needed to stop a process, even by a process that did not start it. After `graceMs` it is killed. Lower phases stop
- * first.
+ * The details for stopping a process, even from a process that did not start it. After `graceMs` it is killed. Lower
+ * phases stop first.
  *
  * @typedef {{ pid: number, identity: string, stopSignal: NodeJS.Signals, graceMs: number, phase: number }} Stoppable
  */
@@ -80,7 +80,7 @@ export async function stopInPhases(entries, stop) {
 }
 
 /**
- * The note about a running process beside its data, for a later run that may have to stop it.
+ * The note about a running process, next to its data, for a later run that may have to stop it.
  *
  * @param {string} pidFile
  * @returns {{ process: Stoppable, reaper: import('./identity.mjs').SeenProcess } | undefined}

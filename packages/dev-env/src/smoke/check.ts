@@ -1,4 +1,4 @@
-/** What a check of a service works with. */
+/** The context of a check. */
 export type Check = {
   /** The URL of the service. */
   url: string
@@ -6,8 +6,8 @@ export type Check = {
   runId: string
   /** Runs a program in the container of a service. @returns its output @throws with its output, if it fails */
   exec: (service: string, command: string[], input?: string) => string
-  /** Reports a fact that holds. */
+  /** Reports a passed check. */
   ok: (fact: string) => void
-  /** Undoes something at the end, in reverse order, whatever happens. */
+  /** Registers a cleanup step. The steps run at the end in reverse order, even after a failure. */
   later: (what: string, undo: () => unknown) => void
 }

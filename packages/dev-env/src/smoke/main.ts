@@ -1,4 +1,4 @@
-// What `infra/smoke` runs: the main job of both services, from outside, against running containers.
+// The program of `infra/smoke`: tests the main job of both services from outside, against running containers.
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'

@@ -86,7 +86,7 @@ async function signUp({ url, runId, exec, later }: Check, role: 'admin' | 'membe
   const command = ['node', 'dist/commands/users.command.js', ...create, '--password-stdin']
   const { id } = JSON.parse(exec('tracker', command, `${password}\n`)) as { id: string }
   later(`the user ${username}`, () => {
-    // No API deletes a user, because statistics refer to users. The users of this run own nothing but its torrent.
+    // No API deletes a user, because statistics refer to users. The users of this run own only its torrent.
     expect(/^[0-9a-f-]{36}$/.test(id), 'the id of the user is not a UUID')
     const sql = `begin; delete from torrents where uploader_id = '${id}'; delete from user_torrents where user_id = '${id}';
       delete from admin_log where actor_id = '${id}'; delete from users where id = '${id}'; commit`

@@ -1,4 +1,4 @@
-// What benchmarks have in common: a table, the load of wrk, and processor times.
+// Shared parts of the benchmarks: a table, the load of wrk, and processor times.
 import { execFile } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const PAUSE_MS = 20
 
 /**
- * Waits until a condition holds. The limit only ends failing tests; it is longer than any machine needs.
+ * Waits until a condition is true. The limit only ends failing tests; it is longer than any machine needs.
  *
  * @param pauseMs between two checks; longer if a check is expensive and the wait is long
- * @throws with the source of the condition, if it does not hold in time
+ * @throws with the source of the condition, if it is not true in time
  */
 export async function eventually(
   condition: () => boolean | Promise<boolean>,

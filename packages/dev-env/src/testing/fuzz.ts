@@ -14,7 +14,7 @@ export type FuzzedRequest = FuzzedBody & {
 
 type FuzzedBody = { readonly headers: Readonly<Record<string, string>>; readonly bytes: Buffer | undefined }
 
-/** What requests are made of. */
+/** The parts of requests. */
 export type FuzzOptions = {
   /** An OpenAPI document. */
   readonly document: { readonly paths: object; readonly components: object }
@@ -36,7 +36,7 @@ type Operation = {
 const HEADERS =
   'accept accept-encoding authorization content-type content-encoding cookie expect forwarded if-modified-since if-none-match origin range referer sec-fetch-site te user-agent x-forwarded-for x-forwarded-proto'
 
-/** An arbitrary that draws from others as often as their weights say. */
+/** An arbitrary that draws from others according to their weights. */
 function weighted<T>(...choices: readonly (readonly [weight: number, arbitrary: fc.Arbitrary<T>])[]): fc.Arbitrary<T> {
   return fc.oneof(...choices.map(([weight, arbitrary]) => ({ weight, arbitrary })))
 }
@@ -273,7 +273,7 @@ export function sendFuzzed(
 const RAW_TEXTS =
   /Invalid input|Invalid option|Invalid string|Unrecognized key|expected [a-z]+, received|Too (?:small|big):|ZodError|TypeError|Cannot read prop|undefined|\[object|invalid input syntax|violates|    at /
 
-/** What is wrong with an answer, if anything. */
+/** The problem of an answer, if any. */
 export function problemOf({ status, text }: FuzzedAnswer): string | undefined {
   if (status >= 500 || status < 200) return `status ${String(status)}`
   const [raw] = status >= 400 ? (RAW_TEXTS.exec(text) ?? []) : []

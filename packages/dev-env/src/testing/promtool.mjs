@@ -11,7 +11,7 @@ import { requireProgram } from '../processes/programs.mjs'
  */
 
 /**
- * Lets Prometheus evaluate alert rules over series, each case by itself.
+ * Lets Prometheus evaluate alert rules over series, each case separately.
  *
  * @param {string} rules the file of the rules
  * @param {readonly AlertCase[]} cases

@@ -1,4 +1,4 @@
--- What wrk sends: the requests of a file in turn. Argument: a file with whole requests without bodies.
+-- Makes wrk send the requests of a file in turn. Argument: a file with whole requests without bodies.
 
 local requests, at = {}, 0
 

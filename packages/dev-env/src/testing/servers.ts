@@ -10,7 +10,7 @@ import { newRunId, runPrefix, type TestRun } from './test-run.ts'
 /** The servers of one test run. */
 export type TestServers = {
   readonly run: TestRun
-  /** Drops what the run created and begins another run, so that changed migrations are applied. */
+  /** Drops the databases of the run and begins another one, so that changed migrations are applied. */
   renew(): Promise<void>
   stop(): Promise<void>
 }

@@ -7,7 +7,7 @@ export type RunServer = {
   adminUrl: string
 }
 
-/** What every worker of a test run needs. */
+/** Data for every worker of a test run. */
 export type TestRun = RunServer & { redisUrl: string }
 
 /** The prefix of all databases and roles of a run. */

@@ -13,7 +13,7 @@ export type Visit = {
   readonly page: Page
   readonly context: BrowserContext
   /**
-   * What is wrong with the page as it is, in both widths and both themes: what axe finds, errors of scripts and of the
+   * Checks the current page in both widths and both themes: violations that axe finds, errors of scripts and of the
    * content security policy, requests to another origin, and whether the page or an open dialog scrolls sideways. With
    * SCREENSHOTS set, saves pictures in that folder.
    */
@@ -94,7 +94,7 @@ function scrollsSideways(page: Page): Promise<boolean> {
   )
 }
 
-/** What axe finds, with all rules or some of them. */
+/** The violations that axe finds, with all rules or some of them. */
 async function violationsIn(page: Page, rules?: readonly string[]): Promise<string[]> {
   if (await page.evaluate<boolean>(`typeof axe === 'undefined'`))
     await page.evaluate(readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8'))

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { type WorldState, writePrivate, writePrivateJson } from './state.ts'
 
-/** The content of `demo.json`: what a script needs to use the services. */
+/** The content of `demo.json`, with which scripts can use the services. */
 export type Demo = {
   vault: { url: string; adminToken: string; project: string; privateKey: string }
   tracker: {
@@ -12,7 +12,7 @@ export type Demo = {
   }
 }
 
-/** Writes what the banner shows to a private file for scripts. */
+/** Writes the data of the banner to a private file for scripts. */
 export function writeDemo(
   dataDir: string,
   urls: { vault: string; tracker: string },

@@ -16,7 +16,7 @@ const SECRETS: Record<string, Record<string, string>> = {
   },
 }
 
-/** Registers the demo project and stores its secrets if they are missing. It does not touch what the user has changed. */
+/** Registers the demo project and stores its secrets if they are missing. It keeps the user's changes. */
 export async function seedVault(url: string, vault: WorldState['vault'], adminToken: string): Promise<void> {
   const headers = { authorization: `Bearer ${adminToken}` }
   const body = { name: vault.project, publicKey: vault.publicKey }

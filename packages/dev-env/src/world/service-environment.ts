@@ -8,7 +8,7 @@ import { writePrivateJson } from './state.ts'
 /** Users cannot set these: services listen on the loopback address and have their own databases. */
 const DECIDED = new Set(['HOST', 'PORT', 'DATABASE_URL', 'REDIS_URL'])
 
-/** What a service's `config.ts` exports. */
+/** The exports of a service's `config.ts`. */
 type ConfigModule = {
   /** The settings of the service, by name. */
   settings: { readonly shape: Readonly<Record<string, unknown>> }
@@ -47,7 +47,7 @@ export function serviceUrl(name: ServiceName, ports: Pick<WorldOptions, 'vaultPo
   return `http://127.0.0.1:${ports[`${name}Port`]}`
 }
 
-/** The complete environment of a service: fixed values, the user's settings, and what the demo needs. */
+/** The complete environment of a service: fixed values, the user's settings, and those of the demo. */
 export function serviceEnvironment(
   name: ServiceName,
   options: EnvironmentOptions,

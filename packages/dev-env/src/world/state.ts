@@ -12,7 +12,7 @@ export type DemoUser = {
   passkey?: string
 }
 
-/** What is generated once and stays the same as long as the data exists. */
+/** Generated values that stay the same as long as the data exists. */
 export type WorldState = {
   /** The last ports of the private servers. */
   ports: { postgres?: number; redis?: number }

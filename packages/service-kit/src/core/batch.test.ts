@@ -10,7 +10,7 @@ const ONE_AT_A_TIME: BatcherOptions = {
   isReady: (waiting) => waiting >= 10,
 }
 
-/** Batches that end when the test says so. */
+/** Batches that end when the test ends them. */
 function controlled(options: Partial<BatcherOptions> = {}) {
   const batches: { items: readonly number[]; end: (error?: Error) => void }[] = []
   const call = createBatcher<number, string>(

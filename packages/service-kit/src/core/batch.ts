@@ -14,7 +14,7 @@ export type BatcherOptions = {
 
 /** The calls that a queue makes for its items. */
 export type QueuedCalls<Item, Result> = {
-  /** Makes one call for some items. @throws whatever the call fails with */
+  /** Makes one call for some items. @throws the error of the call */
   run(items: readonly Item[]): Promise<Result>
   /** A call succeeded. Must not throw. */
   answered(items: readonly Item[], result: Result): void

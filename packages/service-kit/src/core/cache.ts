@@ -10,10 +10,10 @@ export type LookupCache<Key extends string, Value> = {
   /**
    * Looks up a key. Simultaneous lookups of a key share one load. Cached values and absences are returned synchronously.
    *
-   * @throws whatever loading throws, if nothing is cached for the key
+   * @throws the error of loading, if nothing is cached for the key
    */
   get(key: Key): Lookup<Value>
-  /** Loads a key now, without joining an earlier load, and caches the result. @throws whatever loading throws */
+  /** Loads a key now, without joining an earlier load, and caches the result. @throws the error of loading */
   reload(key: Key): Promise<Value | undefined>
   /** Removes a changed value under all of its keys, and every absence. */
   forget(key: Key): void

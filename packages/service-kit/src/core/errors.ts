@@ -63,7 +63,7 @@ export function errorCode(error: unknown): string | undefined {
   return isError(error) && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
 
-/** The message of an error. The AggregateError of several attempts to connect has no message of its own. */
+/** The message of an error. The AggregateError of several attempts to connect has an empty message. */
 export function messageOf(error: unknown): string {
   if (!isError(error)) return 'unknown error'
   if (error.message === '' && 'errors' in error && Array.isArray(error.errors))

@@ -34,7 +34,7 @@ test.each([
   )
 })
 
-test('the scheme of an untrusted client is that of its socket, whatever it sends', () => {
+test('an untrusted client has the scheme of its socket, regardless of its headers', () => {
   expect(clientScheme(request('203.0.113.9', { 'x-forwarded-proto': 'https' }), proxies)).toBe('http')
 })
 

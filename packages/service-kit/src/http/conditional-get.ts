@@ -23,7 +23,7 @@ export function readOnly(methodNotAllowed: () => Error): RequestHandler {
 
 /**
  * Whether If-None-Match contains a tag (RFC 9110 section 13.1.2, weak comparison). Express ignores the header if the request
- * has `Cache-Control: no-cache`, which fetch adds by itself, or if the status is not 200.
+ * has `Cache-Control: no-cache`, which fetch adds automatically, or if the status is not 200.
  *
  * @param etag with its quotes and without `W/`
  */

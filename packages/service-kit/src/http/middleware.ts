@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { isError } from '../core/errors.ts'
 
-/** Runs Express middleware. Resolves when it passes the request on. @throws what it passes to `next` */
+/** Runs Express middleware. Resolves when it passes the request on. @throws the error that it passes to `next` */
 export function runMiddleware(handler: RequestHandler, request: Request, response: Response): Promise<void> {
   return new Promise((resolve, reject) => {
     const next = (error?: unknown): void => {

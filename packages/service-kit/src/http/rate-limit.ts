@@ -9,7 +9,7 @@ import { runMiddleware } from './middleware.ts'
 /** Counts a request under a key. @throws the error of the limit when the key has reached it */
 export type RateLimit = (key: string, request: Request, response: Response) => Promise<void>
 
-/** express-rate-limit passes nothing but the request to its key generator. */
+/** express-rate-limit passes only the request to its key generator. */
 const KEY = Symbol('rate limit key')
 type Keyed = Request & { [KEY]?: string }
 

@@ -47,7 +47,7 @@ export type RequestFront = {
   start(server: Server, answers: FrontAnswers): void
 }
 
-/** What a front and the server know of each other's connections. A connection has one response at a time. */
+/** The state of a connection that a front and the server share. A connection has one response at a time. */
 export type FrontAnswers = {
   /** Whether the next response ends its connection. */
   isDraining(): boolean
@@ -199,7 +199,7 @@ function closeUnlessRead(request: IncomingMessage, response: ServerResponse, tra
   })
 }
 
-/** Makes the response that ends a connection the last use of it: nothing more is read, and it closes a moment later. */
+/** Ends a connection after its last response: stops reading, and closes it a moment later. */
 function endSlowly(socket: Socket): void {
   // Node calls this after the last response of a connection. Its own version closes the connection at once.
   socket.destroySoon = () => {
@@ -275,7 +275,8 @@ function stopListening(server: Server): void {
 
 /**
  * Stops listening when no connection is left in the backlog, because the system resets those when the port closes: shrinks
- * the backlog to one connection, accepts those that wait, and closes when that one was accepted or none came for a while.
+ * the backlog to one connection, accepts the waiting ones, and closes when that one was accepted or none arrived for a
+ * while.
  */
 async function acceptWaiting(server: Server, tracker: ConnectionTracker): Promise<void> {
   // Listens again with a backlog of one. Node has no public way to change it, and without it a drain under load resets

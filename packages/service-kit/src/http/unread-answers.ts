@@ -12,7 +12,7 @@ export type UnreadLimits = {
   readonly maxBytesPerConnection: number
   /**
    * Maximum number of unread bytes of all connections. Beyond it, connections of the owner with the most unread bytes are
-   * closed, the oldest first, so a client that does not read takes nothing from others.
+   * closed, the oldest first, so a client that does not read does not affect others.
    */
   readonly maxBytes: number
   /** How often the deadlines are checked. */

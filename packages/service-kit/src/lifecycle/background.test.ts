@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { createBackground } from './background.ts'
 
-test('tasks run between start and stop, and once more at the stop', async () => {
+test('tasks run between start and stop, and again at the stop', async () => {
   const done: string[] = []
   let ran = (): void => undefined
   const hasRun = new Promise<void>((resolve) => (ran = resolve))

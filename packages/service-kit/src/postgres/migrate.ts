@@ -15,7 +15,7 @@ export type Migrate = (target: MigrationTarget) => Promise<readonly string[]>
 
 /**
  * Creates the function that migrates a service's database and grants the run-time role its permissions. It can run again,
- * and several times at once: the first run takes a lock, the others find nothing to do. It fails if the database has
+ * and several times at once: the first run takes a lock, and the others then have no work. It fails if the database has
  * migrations of a newer release.
  *
  * @param options `migrations` by name, in alphabetical order and forward only; `grants` are statements that run after every

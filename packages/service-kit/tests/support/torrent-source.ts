@@ -5,7 +5,7 @@ export type Torrent = { readonly name: string; readonly keys: readonly string[] 
 /** A source of torrents by key, and caches that load from it. */
 export type TorrentSource = {
   readonly clock: { time: number; now: () => number }
-  /** What the source holds, by key. */
+  /** The content of the source, by key. */
   readonly source: Map<string, Torrent>
   /** The keys that were loaded, in order. */
   readonly loads: string[]
@@ -24,7 +24,7 @@ export function createTorrentSource(): TorrentSource {
   const clock = { time: 1_000, now: () => clock.time }
   const source = new Map<string, Torrent>()
   const loads: string[] = []
-  /** What a load waits for; rejected, the source is unavailable. */
+  /** Loads wait for this promise. If it rejects, the source is unavailable. */
   let gate = Promise.resolve()
 
   return {

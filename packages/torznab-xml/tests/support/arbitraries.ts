@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type { Caps, Feed, FeedItem, ItemAttributes } from '../../src/index.ts'
 import { CAPS } from './samples.ts'
 
-/** Any UTF-16, lone surrogates included, with more than its share of what documents trip over. */
+/** Any UTF-16, lone surrogates included, with many characters that need special treatment in documents. */
 export const anyText = fc
   .array(
     fc.oneof(

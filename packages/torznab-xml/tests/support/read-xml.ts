@@ -16,7 +16,7 @@ type Xml2jsElement = {
   readonly $$?: readonly Xml2jsElement[]
 }
 
-/** What xml2js reads, which cross-seed and rss-parser use. Throws when the document is not well-formed. */
+/** Parses with xml2js, which cross-seed and rss-parser use. Throws if the document is not well-formed. */
 export async function readWithXml2js(document: string): Promise<Element> {
   const parser = new Parser({ explicitRoot: false, explicitChildren: true, preserveChildrenOrder: true })
   return fromXml2js((await parser.parseStringPromise(document)) as Xml2jsElement)
@@ -47,7 +47,7 @@ documents = json.load(sys.stdin)
 sys.stdout.write(json.dumps([plain(etree.fromstring(document.encode("utf-8"))) for document in documents]))
 `
 
-/** What Python's xml.etree reads, which FlexGet uses: expat, a strict parser. Throws likewise. */
+/** Parses with Python's xml.etree, which FlexGet uses: expat, a strict parser. Throws likewise. */
 export function readWithPython(documents: readonly string[]): readonly Element[] {
   const python = spawnSync('python3', ['-c', SCRIPT], {
     input: JSON.stringify(documents),

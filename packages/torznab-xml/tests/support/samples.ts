@@ -1,7 +1,7 @@
 import type { Caps, Feed, FeedItem, SiteCategory, Supported } from '../../src/index.ts'
 import { capsCategories } from '../../src/index.ts'
 
-/** What a site supports in these tests: `rid`, `year` and their like it does not. */
+/** The parameters that the site in these tests supports; `rid`, `year` and similar ones are missing. */
 export const SUPPORTED: Supported = {
   search: ['q', 'tag'],
   tvsearch: ['q', 'season', 'ep', 'imdbid', 'tvdbid', 'tmdbid', 'tag'],

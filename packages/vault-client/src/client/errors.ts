@@ -1,4 +1,4 @@
-/** The codes of the vault's error table, and what each means for the operator of an application. */
+/** The codes of the vault's error table, with a message for the operator of an application. */
 const REMEDIES = {
   invalid_request: 'the vault does not accept these parameters',
   invalid_public_key: 'the public key is not an Ed25519 key that the vault accepts',

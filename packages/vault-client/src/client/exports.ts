@@ -1,4 +1,4 @@
-// What both entries export in addition to `createVaultClient`.
+// Shared exports of both entries, in addition to `createVaultClient`.
 export type { CacheOptions } from './cache.ts'
 export type { VaultClient, VaultClientOptions } from './client.ts'
 export { type ClientErrorCode, VAULT_ERROR_CODES, VaultError, type VaultErrorCode } from './errors.ts'

@@ -33,7 +33,7 @@ function scopeOf({ access, envs }: ScopeOptions): object {
   return { scope: { ...(access !== undefined && { access }), ...(envs !== undefined && { envs }) } }
 }
 
-/** Says how long the replaced key stays active, according to the local clock. The overlap is in seconds. */
+/** Reports how long the replaced key stays active, according to the local clock. The overlap is in seconds. */
 function endText(overlap: number): string {
   if (overlap === 0) return 'the replaced key is revoked'
   return `the replaced key is active until ${new Date(Date.now() + overlap * 1000).toISOString()}`

@@ -127,7 +127,7 @@ export async function run(command: Command, options: RunOptions, terminal: Termi
           const running = child
           await running.exited
           await restarting
-          // It exited by itself, not for a restart.
+          // It exited on its own, not for a restart.
           if (child === running) return await running.ended
         }
       } finally {
@@ -154,8 +154,8 @@ function withoutPreserved(secrets: Secrets, { preserveEnv = [] }: RunOptions, { 
 }
 
 /**
- * Says why a command cannot be started with these secrets. Node's own error for a null byte would repeat the value, and
- * a name such as `A=B` would set another variable.
+ * Explains why a command cannot be started with these secrets. Node's own error for a null byte would repeat the value,
+ * and a name such as `A=B` would set another variable.
  */
 function problemOf(secrets: Readonly<Secrets>, options: RunOptions): string | undefined {
   const unfit = Object.keys(secrets).find((name) => name.includes('=') || secrets[name]?.includes('\0'))

@@ -184,7 +184,7 @@ const countText = (count: number): string => `${String(count)} ${count === 1 ? '
 /** After this many waits in a row, other clients are using up the limit on writes. */
 const MAX_WAITS = 10
 
-/** The client waits up to this long by itself. Longer waits are reported. */
+/** The client waits up to this long without a message. Longer waits are reported. */
 const MAX_SILENT_WAIT_MS = 1_000
 
 /** Waits as long as the vault asks, because a large file can exceed the limit on writes per minute. */

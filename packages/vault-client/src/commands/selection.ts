@@ -77,7 +77,7 @@ function runsCode(name: string): boolean {
 /** Maximum number of names in a message. */
 const MAX_NAMED = 10
 
-/** Says why these secrets cannot be set as variables. Returns undefined if they can. */
+/** Explains why these secrets cannot be set as variables. Returns undefined if they can. */
 export function codeProblem(secrets: Readonly<Secrets>, { allow = [] }: SelectionOptions): string | undefined {
   const names = Object.keys(secrets).filter((name) => runsCode(name) && !allow.includes(name))
   if (names.length === 0) return undefined

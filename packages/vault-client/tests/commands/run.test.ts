@@ -210,7 +210,7 @@ test('the offline copy is not used after a refusal by the vault', async () => {
   expect(await vault(['run', '--offline-fallback', '--', 'true'], env)).toMatchObject({ status: 1 })
 })
 
-test('--watch restarts the command when secrets change, until it exits by itself', async () => {
+test('--watch restarts the command when secrets change, until it exits', async () => {
   await using server = await startFakeVault(publicKeyHex)
   server.secrets.set('A', 'first')
   const file = join(newFolder(), 'seen')

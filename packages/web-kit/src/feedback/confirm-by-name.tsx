@@ -12,7 +12,7 @@ export function ConfirmByName(props: {
   isBusy: boolean
   onConfirm: () => void
   onCancel: () => void
-  /** What will happen. */
+  /** Describes the consequences. */
   children: ReactNode
 }) {
   const { title, name, action, error, isBusy, onConfirm, onCancel, children } = props

@@ -38,7 +38,7 @@ function show(dialog: HTMLDialogElement): void {
   dialog.querySelector<HTMLElement>('[data-focus]')?.focus()
 }
 
-/** A confirmation. `children` say what will happen. */
+/** A confirmation. `children` describe the consequences. */
 export function Confirm(props: {
   title: string
   action: string

@@ -8,7 +8,7 @@ export function OnceDialog(props: {
   isTaken: boolean
   /** The button that saves it, unless `children` contain it. */
   take?: ReactNode
-  /** What happens if it is lost. */
+  /** Describes the consequences of losing it. */
   warning: string
   /** The text of the button that closes the dialog anyway. */
   leave: string

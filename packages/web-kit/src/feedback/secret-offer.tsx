@@ -2,7 +2,7 @@ import { type ReactNode, useState } from 'react'
 import { Secret } from '../form/secret.tsx'
 import { OnceDialog } from './once-dialog.tsx'
 
-/** Shows a secret that cannot be shown again. @param props `warning` says what happens if it was not copied */
+/** Shows a secret that cannot be shown again. @param props `warning` describes the consequences of not copying it */
 export function SecretOffer(props: {
   title: string
   text: string

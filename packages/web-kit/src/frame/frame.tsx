@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useRef } from 'react'
 import { toasts } from '../feedback/toast.ts'
 import { useStore } from '../start/store.ts'
 
-/** What surrounds every page: the skip link, the bar and the toasts. Without a bar, the page is a narrow column. */
+/** The frame of every page: the skip link, the bar and the toasts. Without a bar, the page is a narrow column. */
 export function Frame({
   bar,
   className = 'page',

@@ -7,7 +7,7 @@ type Key = string | number | undefined
 const EXACT = { exact: true, includeSearch: true, explicitUndefined: true } as const
 
 type Props = {
-  /** What the links are about, for screen readers. */
+  /** The name of the group of links, for screen readers. */
   label: string
   /** The first may have no key: an address without the parameter. */
   tabs: readonly (readonly [key: Key, text: ReactNode])[]

@@ -32,7 +32,7 @@ export function createQueries(
   })
 }
 
-/** Starts reads that a page needs, so that its code and its data load together. The page shows what fails. */
+/** Starts reads that a page needs, so that its code and its data load together. The page shows failures. */
 export function preload(...reads: readonly Promise<unknown>[]): void {
   for (const read of reads) read.catch(() => undefined)
 }

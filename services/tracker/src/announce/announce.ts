@@ -52,7 +52,7 @@ export abstract class Announce implements SwarmRequest {
     return !this.isStop && this.torrent?.state === 'pending'
   }
 
-  /** Clears what the rules set for the previous announce. */
+  /** Clears the state that the rules set for the previous announce. */
   restart(): void {
     this.user = this.torrent = this.site = this.endpoints = this.wait = this.passkeyWait = null
     this.isStopOfNobody = false

@@ -30,7 +30,7 @@ test('a cached passkey does not keep the URL it came in', async () => {
     return directory.user(target.passkey)
   })
   await Promise.all(lookups)
-  // The URLs have 80 MB. What else the process does meanwhile may leave some.
+  // The URLs have 80 MB. The limit allows for other work of the process.
   expect(heapUsed() - before).toBeLessThan(20_000_000)
   expect(directory.siteRates()).toBeInstanceOf(Promise)
 })

@@ -43,7 +43,7 @@ export type Rule = {
   /** Whether it applies in open mode too. */
   readonly isForOpenMode: boolean
   /**
-   * Checks an announce, and stores on it what it looks up.
+   * Checks an announce, and stores the values it looks up on it.
    *
    * @returns undefined, a failure, or a promise: once it resolves, the list is applied again from the start
    * @throws (or rejects with) an error that `isUnavailable` recognises if Postgres or Redis is needed and unavailable

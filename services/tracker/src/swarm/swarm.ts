@@ -87,7 +87,7 @@ export type SwarmAnswer = {
   readonly picked: PickedPeers
   /** Peers with a socket, per process. Partial seeds count as seeders because they too receive only leechers. */
   readonly sockets: readonly SocketCount[]
-  /** The process that holds the client's socket, if the announce was rejected because of it. */
+  /** The process that has the client's socket, if the announce was rejected because of it. */
   readonly holder: ProcessId | undefined
   /** When the announce was carried out, in seconds since the epoch. */
   readonly now: number
@@ -107,10 +107,10 @@ export type ProcessId = Buffer
 
 /** How an announce over a socket differs from one over HTTP. */
 export type SocketAnnounce = {
-  /** The process that holds the socket. */
+  /** The process that has the socket. */
   readonly process: ProcessId
   /**
-   * `takes-over` continues a peer after the process that held its socket lost it. `closes` ends a peer whose socket was
+   * `takes-over` continues a peer after its process lost the socket. `closes` ends a peer whose socket was
    * closed; its counters are kept, like those of an expired peer.
    */
   readonly purpose: 'announces' | 'takes-over' | 'closes'
@@ -189,7 +189,7 @@ export type SwarmSettings = {
 export type Swarms = {
   /**
    * Carries out an announce atomically. A client that announces over HTTP and over a socket is one peer; it stays until
-   * both have ended. Peers with only a socket are counted but never picked: the process that holds the socket knows them.
+   * both have ended. Peers with only a socket are counted but never picked: the process that has the socket knows them.
    */
   announce(request: SwarmRequest): void
   /**

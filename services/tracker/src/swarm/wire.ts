@@ -101,7 +101,7 @@ const PURPOSE_AT = 123
 const KINDS: Record<AnnounceKind, number> = { regular: 0, started: 1, completed: 2, stopped: 3 }
 /** 281 TB: downloads beyond this in one session are not counted. */
 const MOST_DOWNLOADED = 2 ** 48 - 1
-/** 0 stands for an announce over HTTP. */
+/** 0 means an announce over HTTP. */
 const PURPOSES: Record<SocketAnnounce['purpose'], number> = { announces: 1, 'takes-over': 2, closes: 3 }
 const SCRAPES = 4
 
@@ -119,7 +119,7 @@ export function writeScrape(bytes: Buffer, at: number, { name, completed }: Swar
 /**
  * Writes an announce, which starts with the key of its swarm.
  *
- * @param random 32 random bits that decide where picking starts
+ * @param random 32 random bits that determine the start of picking
  */
 export function writeAnnounce(
   bytes: Buffer,
@@ -337,7 +337,7 @@ const LEECHED = 16
 const SNATCHED = 32
 
 /**
- * Decodes what accumulated for a user and a torrent.
+ * Decodes the accumulated transfers of a user on a torrent.
  *
  * @param account the 16 bytes of the user's id followed by the 16 of the torrent's
  * @throws Error if either has another form

@@ -1,6 +1,6 @@
 /**
- * Families of applications by their User-Agent. The first match counts: applications come before what they are built on,
- * and browsers late, because several applications send a browser's User-Agent with their own name in it.
+ * Families of applications by their User-Agent. The first match counts: applications come before the libraries they
+ * use, and browsers late, because several applications send a browser's User-Agent with their own name in it.
  */
 const PATTERNS = {
   Sonarr: /\b(?:Nzb)?sonarr\b|\bNzbDrone\b/i,

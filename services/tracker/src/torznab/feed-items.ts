@@ -8,7 +8,7 @@ import { FREELEECH } from './capabilities.ts'
 /** The Torznab id of torrents without a category. */
 const OTHER = 8000
 
-/** What items depend on besides their torrents. */
+/** The inputs of items, in addition to their torrents. */
 export type ItemContext = {
   readonly caller: Pick<TorznabCaller, 'passkey' | keyof Rates>
   readonly categories: readonly Category[]

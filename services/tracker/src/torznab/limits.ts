@@ -8,16 +8,16 @@ export const BLOCKS_MS: readonly number[] = [
 ]
 
 /**
- * An address is blocked after so many refusals by a limit in one window, of all its users together, or after refusals in so
- * many consecutive windows. Several programs of one user share an address, and each is refused once before it waits; so a
- * few refusals in a window are normal.
+ * An address is blocked after this number of refusals by a limit in one window, of all its users together, or after
+ * refusals in this number of consecutive windows. Several programs of one user share an address, and each is refused
+ * once before it waits; so a few refusals in a window are normal.
  */
 export const BLOCKING = {
   refusalsInWindow: 10,
   windowsRunning: 3,
   /**
-   * The length of the last block is forgotten after so long without a refusal by a limit. It counts from the end of the
-   * block, during which there are none: a block of 24 hours would otherwise be forgotten as it ends.
+   * The length of the last block is forgotten after this time without a refusal by a limit. It counts from the end of
+   * the block, during which there are none: a block of 24 hours would otherwise be forgotten as it ends.
    */
   forgottenAfterMs: 24 * HOUR_MS,
 } as const
@@ -28,7 +28,7 @@ export const WRONG_KEYS = { limit: 20, windowMs: 5 * MINUTE_MS } as const
 /** A request of a user that a limit counts. */
 export type LimitedRequest = {
   readonly userId: string
-  /** As text, IPv4 or IPv6. An IPv6 address stands for its /64. */
+  /** As text, IPv4 or IPv6. An IPv6 address represents its /64. */
   readonly address: string
   readonly kind: 'search' | 'download'
   /** Requests of this kind in a window. */
@@ -65,7 +65,7 @@ export type TorznabLimits = {
   take(request: LimitedRequest): Promise<Verdict>
   /** Counts a wrong key. @returns 0, or over the limit the seconds until the next key of the address is read */
   takeWrongKey(address: string): Promise<number>
-  /** Reads what a user did in the current window without counting. */
+  /** Reads the requests of a user in the current window without counting. */
   usage(userId: string, windowSeconds: number): Promise<Usage>
 }
 

@@ -57,7 +57,7 @@ type Listed<Item> = { readonly items: readonly Item[] } & Total
 export type RequestLists = {
   /** The newest first. */
   requests(query: RequestQuery): Promise<Listed<ListedRequest>>
-  /** The newest hour first, and in it the busiest address; `others` stands for those beyond the bound of addresses. */
+  /** The newest hour first, and in it the busiest address; `others` represents addresses over the limit. */
   addresses(page: Page): Promise<Listed<AddressCount>>
   /** Users who made a request or are blocked, the busiest first. */
   users(query: UsageQuery): Promise<Listed<UserUsage>>

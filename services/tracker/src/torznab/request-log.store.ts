@@ -12,7 +12,7 @@ const REQUEST_BYTES = 430
 const MAX_DELETED = 10_000
 /** Addresses with a row of their own, per hour. */
 const MAX_ADDRESSES = 500
-/** Stands for all other addresses. */
+/** Represents all other addresses. */
 const OTHERS = 'others'
 
 /**

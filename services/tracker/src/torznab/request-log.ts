@@ -61,7 +61,7 @@ const MAX_QUERY = 500
 const KEY_NAME = /(?:api|pass)_?key/i
 /** Keys within values, such as in a pasted URL. */
 const KEY_IN_VALUE = /(?:api|pass)_?key[^&=]{0,20}(?:=|%(?:25)*3d)/i
-/** What may be a passkey, in any parameter. */
+/** Possible passkeys, in any parameter. */
 const PASSKEYS = /[0-9a-f]{40,}/gi
 const REDACTED = '[redacted]'
 const UNKNOWN_FUNCTION = 'unknown'

@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000
 const FILMS = 2000
 const SERIES = 5000
 
-/** What a search depends on besides its query. */
+/** The inputs of a search, in addition to its query. */
 export type SearchContext = {
   readonly categories: readonly SiteCategory[]
   /** Whether the caller is charged for no download at all. */
@@ -64,7 +64,7 @@ function freeleechWanted(tags: TagFilter | undefined, isAllFree: boolean): boole
   return isWanted ? true : isUnwanted ? false : 'any'
 }
 
-/** So many days before a time, but not before 1970, because the range of `Date` is bounded. */
+/** A number of days before a time, but not before 1970, because the range of `Date` is bounded. */
 function daysBefore(now: number, days: number): Date {
   return new Date(Math.max(0, now - days * DAY_MS))
 }

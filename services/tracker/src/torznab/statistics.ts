@@ -6,7 +6,7 @@ import type { HourCount } from './request-counts.ts'
 const RANGE_HOURS = { '24h': 24, '7d': 7 * 24, '30d': 30 * 24 } as const
 export const RANGES = ['24h', '7d', '30d', 'all'] as const
 
-/** A named range, or one of its own. */
+/** A named or custom range. */
 export type AskedRange = {
   readonly range?: (typeof RANGES)[number] | undefined
   readonly from?: Date | undefined
@@ -111,7 +111,7 @@ function back(time: Date, milliseconds: number): Date {
   return new Date(time.getTime() - milliseconds)
 }
 
-/** The start of the hour, day or month in UTC that contains a time, or of the one so many steps later. */
+/** The start of the hour, day or month in UTC that contains a time, or of a later one. */
 function startOf(step: Step, time: Date, later = 0): Date {
   const [year, month, day] = [time.getUTCFullYear(), time.getUTCMonth(), time.getUTCDate()]
   switch (step) {

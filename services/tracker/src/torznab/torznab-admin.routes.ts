@@ -70,7 +70,7 @@ const errorFilter = z
 const endpoint = endpoints<{ torznabLists: RequestLists; torznabBlocks: TorznabBlocks }>()
 const admin = { tag: 'torznab', access: 'admin', limit: 'read', method: 'GET' } as const
 
-/** What administrators see of the use of the Torznab API. */
+/** The use of the Torznab API, for administrators. */
 export const torznabAdminEndpoints = [
   endpoint({
     ...admin,

@@ -26,7 +26,7 @@ type Answered = {
   readonly userId: string | undefined
   /** Of the requested torrent, if it exists: 40 lower-case hex digits. */
   readonly infoHash?: string | undefined
-  /** Whether the request had a valid key and was within the limits, whatever the outcome. */
+  /** Whether the request had a valid key and was within the limits, regardless of the outcome. */
   readonly authorized: boolean
   readonly outcome: Outcome
 }

@@ -4,7 +4,7 @@ import type { TorznabConfiguration } from './settings.ts'
 
 export type TorznabUsage = ReturnType<typeof createTorznabUsage>
 
-/** A member's requests in the current window and their limits. Reading them counts nothing. */
+/** A member's requests in the current window and their limits. Reading them is not counted. */
 export function createTorznabUsage(deps: {
   settings: Pick<TorznabConfiguration, 'current'>
   limits: TorznabLimits & AddressBlocks

@@ -16,7 +16,7 @@ const MIN_INTERVAL_S = 60
 const TOO_SOON_MS = tolerantMinInterval(MIN_INTERVAL_S) * 1000
 const NOTHING_UNUSUAL = { rejoined: false, implausible: false, elsewhere: false }
 
-/** What announces and scrapes over sockets share with those over HTTP. */
+/** The dependencies that announces and scrapes over sockets share with those over HTTP. */
 export type SharedParts = {
   readonly mode: TrackerMode
   readonly announces: Announces

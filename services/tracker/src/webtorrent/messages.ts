@@ -38,7 +38,7 @@ export type MalformedMessage = {
   readonly failure: FailureName
 }
 
-/** The info hash in answers to messages without a readable one: clients throw on a message that has none. */
+/** The info hash in answers to messages without a readable one: clients throw on a message without an info hash. */
 export const NO_INFO_HASH = '\0'.repeat(20)
 /** Maximum number of relayed offers per announce. */
 const MAX_OFFERS = 20

@@ -1,7 +1,7 @@
 import { forbidden } from '../errors.ts'
 import type { Wanted } from '../limits/wanted.ts'
 
-/** What a named administrator may do: everything listed here, or read only. */
+/** The role of a named administrator: everything listed here, or read only. */
 export const ROLES = ['administrator', 'auditor'] as const
 export type Role = (typeof ROLES)[number]
 

@@ -4,7 +4,7 @@ import type { Wanted } from '../limits/wanted.ts'
 export const ACCESS = ['read-write', 'read', 'write'] as const
 export type Access = (typeof ACCESS)[number]
 
-/** What a key may do; `envs` null means all environments. */
+/** The permissions of a key; `envs` null means all environments. */
 export type Scope = { readonly access: Access; readonly envs: readonly string[] | null }
 
 /** The scope of a key that was created without one. */
@@ -16,8 +16,8 @@ export function allows({ access, envs }: Scope, wanted: 'read' | 'write', env?: 
 }
 
 /**
- * A project whose signature was verified, against what was cached. The statement that does the work checks again that
- * the key is valid and of this generation.
+ * A project whose signature was verified with cached data. The statement that does the work checks again that the key
+ * is valid and of this generation.
  */
 export type ProjectCaller = {
   readonly kind: 'project'

@@ -58,7 +58,7 @@ export function createAdministratorGuard(
 ): Guard<VaultSurface, Administrator> {
   return async ({ method, path, params }, request, response) => {
     const administrator = await identify(request, response)
-    // A malformed id does not exist, whoever asks, and the audit log has no entry for it.
+    // A malformed id is not found for every caller, and the audit log has no entry for it.
     const isMalformed = params?.safeParse(request.params).success === false
     if (isMalformed && request.method === method) throw apiError('not_found')
     const { id } = request.params

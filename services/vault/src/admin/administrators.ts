@@ -9,7 +9,7 @@ import type { AdministratorProjectRow, AdministratorRow, AuthenticRows, Sealed }
 /** A named administrator. Only the hash of the token is stored. */
 export type NamedAdministrator = AdministratorRow & { readonly role: Role }
 
-/** An administrator with the projects that the names in their list stand for. */
+/** An administrator with the projects to which the names in their list refer. */
 export type SignedInAdministrator = NamedAdministrator & {
   /** Null for all projects. */
   readonly bound: AllowedProjects

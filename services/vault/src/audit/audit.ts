@@ -73,7 +73,7 @@ export type ListedEntry = {
   readonly address: string
   /** Null in entries of releases that did not record it; not part of the listing without `action=`. */
   readonly actor?: string | null
-  /** Entries of `fetch` and `rotate` have none. */
+  /** Missing in entries of `fetch` and `rotate`. */
   readonly detail?: Detail | null
 }
 
@@ -107,7 +107,7 @@ export type AuditStore = {
   ensurePartitions(): Promise<void>
 }
 
-/** What an administrator read. */
+/** The data that an administrator read. */
 type Read = {
   readonly what:
     | 'projects'

@@ -32,7 +32,7 @@ const MAX_PER_STATEMENT = 500
 /** Entries are written every ten seconds once their minute has ended; a longer delay is a fault. */
 const LATE_MS = 120_000
 
-/** Stands for all further requesters. */
+/** Represents all further requesters. */
 const OTHERS = { address: '0.0.0.0', actor: 'unknown', projectId: '' }
 
 type Counted = {
@@ -45,7 +45,7 @@ type Counted = {
 
 /**
  * Counts refused requests in memory, with one entry per address and minute, so that a flood of them writes few rows. A
- * killed process loses what it counted in the last minute.
+ * killed process loses its counts of the last minute.
  */
 export function createRefusals(deps: {
   store: Pick<AuditStore, 'append'>
@@ -98,7 +98,7 @@ export function createRefusals(deps: {
     for (const [key] of entries) left.delete(key)
   }
 
-  /** Writes the minutes that `isDue` selects. What could not be written is kept. */
+  /** Writes the minutes that `isDue` selects. Counts that could not be written are kept. */
   async function write(isDue: (minute: number) => boolean): Promise<void> {
     const due = [...counted].filter(([, { minute }]) => isDue(minute))
     // New refusals are counted separately meanwhile; if this fails, they give way to the earlier ones of their minute.

@@ -41,7 +41,7 @@ export async function createAuditParts({ chainKeys, db, clock, logger, metrics, 
   })
   metrics.observeRefusalsDelay(refusals.delayMs)
   const onWriteError = (error: unknown) => logger.warn({ err: error }, 'writing refused requests failed, will retry')
-  // Before the sealer, so that its last pass seals what this writes when the service stops.
+  // Before the sealer, so that the sealer's last pass at the stop seals these entries.
   background.add({
     everyMs: WRITE_REFUSALS_EVERY_MS,
     task: refusals.writeEnded,

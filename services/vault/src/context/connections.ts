@@ -48,7 +48,7 @@ const JSON_BYTES_PER_BYTE = 6
 /** The response that is being read, and that of a pipelined request. */
 const RESPONSES_PER_CONNECTION = 2
 
-/** What the service starts with. */
+/** The inputs for starting the service. */
 export type Start = {
   readonly config: Config
   readonly logger: Logger
@@ -56,7 +56,7 @@ export type Start = {
   readonly resources: Resources
 }
 
-/** What all parts of the service share. */
+/** Connections and tools that all parts of the service share. */
 export type Connections = Start & {
   /** The key-encryption keys of this process and of a service. */
   readonly keyring: Keyring

@@ -18,7 +18,7 @@ export function endpoints<Deps>(): DefineEndpoint<VaultSurface, Deps> {
   return endpointsOf<VaultSurface, Deps>()
 }
 
-/** What all endpoints for administrators have in common. */
+/** The shared parts of all endpoints for administrators. */
 export const adminEndpoint = { tag: 'administration', access: 'admin', limit: 'none' } as const
 
 const BODY: readonly ErrorCode[] = ['payload_too_large', 'unsupported_media_type', 'invalid_request']

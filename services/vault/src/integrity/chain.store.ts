@@ -4,7 +4,7 @@ import { CHAIN_START, type ChainedRow, CODE_LENGTH, EMPTY_CHAIN, type Gap, type 
 import type { SealReads, SealStore } from './sealer.ts'
 import type { StoredPruning, VerificationStore } from './verification.ts'
 
-/** Stands for a missing code; it matches no key. */
+/** Replaces a missing code; it matches no key. */
 const NO_CODE = Buffer.alloc(0)
 
 /** The advisory lock of the sealer, unique in this database. */

@@ -47,11 +47,11 @@ local function lose(of, window)
 end`
 
 /**
- * Finds out what was lost while no replica ran. KEYS: the memory. ARGV: the epoch in the database, or empty; an epoch for
- * a Redis without one; the window.
+ * Detects nonces that were lost while no replica ran. KEYS: the memory. ARGV: the epoch in the database, or empty; an
+ * epoch for a Redis without one; the window.
  *
- * Nothing was lost if the same Redis is still running with the same epoch. A Redis that was restarted may have read an old
- * file, and lost what it had not written.
+ * No nonces were lost if the same Redis is still running with the same epoch. A restarted Redis may have read an old
+ * file and lost later writes.
  *
  * Returns the time, whether nonces were lost, `since` while it has to be lowered, and the epoch.
  */
@@ -135,7 +135,7 @@ const VERDICTS: readonly (Verdict | 'ahead')[] = ['replayed', 'unspent', 'expire
  * `spend` fails and no request is accepted.
  *
  * The epoch is in Redis before it is in Postgres, and no request is accepted before it is in both. A start that was
- * interrupted in between, or that runs at the same time as another, continues with what it finds.
+ * interrupted in between, or that runs at the same time as another, continues with the stored epochs.
  *
  * @param options `windowMs` is how far `created` may be from the time of Redis
  */

@@ -2,7 +2,7 @@ import { UnavailableError } from '@vault-and-tracker/service-kit/core/errors'
 import type { Db } from '../database.ts'
 import type { NonceRecord } from './nonces.ts'
 
-/** What is known of the nonces in Postgres. */
+/** The state of the nonces in Postgres. */
 export function createNonceRecord(db: Db): NonceRecord {
   const epoch = async () => (await db.selectFrom('nonce_memory').select('epoch').executeTakeFirst())?.epoch
   const aheadUntil = async () =>

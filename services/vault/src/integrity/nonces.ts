@@ -27,7 +27,7 @@ export type Nonces = {
   now(): number
 }
 
-/** What survives a loss of the nonces, because it is stored elsewhere. */
+/** State that survives a loss of the nonces, because it is stored in Postgres. */
 export type NonceRecord = {
   /** The epoch of the nonces, which is created once and never changes. */
   epoch(): Promise<string | undefined>

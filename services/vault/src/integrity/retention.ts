@@ -7,14 +7,14 @@ export type SealedPruning = Pruning & { readonly keyNo: number; readonly code: B
 
 /** The months of the audit log, `YYYY-MM`, each of which is one partition. */
 export type RetentionStore = {
-  /** Months with a partition of their own, the oldest first. */
+  /** Months that have a partition, oldest first. */
   months(): Promise<readonly string[]>
   /**
    * In one transaction, drops the partition of a month and stores the record that `seal` returns; the current month gets a
-   * new partition. Requests wait for milliseconds, whatever the number of rows.
+   * new partition. Requests wait for milliseconds, regardless of the number of rows.
    *
    * @returns `unsealed` if rows of the month have no seal yet, `busy` if another session reads the log for longer than a
-   *   second; nothing is dropped then
+   *   second; in both cases, nothing is dropped
    */
   dropMonth(month: string, seal: (pruning: Pruning) => SealedPruning): Promise<'dropped' | 'unsealed' | 'busy'>
 }

@@ -141,7 +141,7 @@ function administrators(db: Db) {
     .select(codeUnlessOlder({ id: 'administrators.id', number: sql.lit(1), code: 'code' }, 'administrator').as('code'))
 }
 
-/** What a mark belongs to; the subject of an environment is `env:` and its name. See the migration `0007-tampering`. */
+/** The subject of a mark; that of an environment is `env:` and its name. See the migration `0007-tampering`. */
 type Subject = Expression<string> | 'project' | 'administrator'
 
 /** The highest number a row has had, in one lookup by primary key. Null without a mark, so that every comparison fails. */

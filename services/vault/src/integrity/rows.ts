@@ -54,7 +54,7 @@ export type AdministratorRow = {
   readonly expiresAt: Date | null
 }
 
-/** The project that a name in an administrator's list stands for. */
+/** The project to which a name in an administrator's list refers. */
 export type AdministratorProjectRow = {
   readonly administratorId: string
   readonly name: string
@@ -171,7 +171,7 @@ export function createAuthenticRows(chainKey: KeyObject, onRefused: OnRefused) {
     /**
      * Returns the project after a change, sealed as its next generation and without keys that are not authentic.
      *
-     * @param change returns undefined if there is nothing to change; then the project is returned as it is
+     * @param change returns undefined if there is nothing to change; then the project is returned unchanged
      * @throws ApiError decryption_failed if the project is not authentic, because the change would make it so
      */
     changeProject: (

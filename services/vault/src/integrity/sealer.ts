@@ -18,7 +18,7 @@ import { checkSeal, pruned, type VerificationStore } from './verification.ts'
 /** A seal to store. */
 export type Seal = SealedBatch & { readonly mac: Buffer; readonly sealedAt: Date }
 
-/** What is read to find the end of the chain. */
+/** Reads that find the end of the chain. */
 export type SealReads = Pick<VerificationStore, 'rows' | 'prunings'> & {
   /** Seals with a lower number, the newest first. */
   sealsBefore(sealNo: number, limit: number): Promise<readonly StoredSeal[]>
@@ -155,7 +155,7 @@ async function findEnd(reads: SealReads, key: KeyObject): Promise<{ end: ChainEn
   }
 }
 
-/** Whether the vault created a seal. A seal of an earlier release has no code of its own; its rows have. */
+/** Whether the vault created a seal. Seals of earlier releases have no code, but their rows do. */
 async function isAuthentic(reads: SealReads, key: KeyObject, seal: StoredSeal): Promise<boolean> {
   if (seal.mac !== null) return isCode(sealCode(key, seal), seal.mac)
   const [previous] = await reads.sealsBefore(seal.sealNo, 1)

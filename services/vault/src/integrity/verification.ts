@@ -109,7 +109,7 @@ export type RecentVerdict =
   | { readonly intact: true; readonly rows: number; readonly sealNo: number; readonly since: Date | null }
   | Broken
 
-/** How much a check reads at most, whatever the size of the log. */
+/** The maximum number of entries that a check reads, regardless of the size of the log. */
 export type Bounds = { readonly rows: number; readonly seals: number }
 
 const BOUNDS: Bounds = { rows: 10_000, seals: 500 }
@@ -222,7 +222,7 @@ type Checked = { readonly rows: readonly ChainedRow[]; readonly code: Buffer }
  * Recomputes the codes of a seal and its rows. Numbers of seals may be missing if the codes match: those of forged seals
  * that the operator deleted.
  *
- * @returns the rows that exist and the last code, or what does not match
+ * @returns the rows that exist and the last code, or the mismatch
  */
 export async function checkSeal(seal: StoredSeal, chain: Chain): Promise<Checked | Broken> {
   const checked = await checkRows(seal, chain)

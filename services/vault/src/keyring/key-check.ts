@@ -20,7 +20,7 @@ export type KekStore = {
 /**
  * Compares the keyring with the database and registers new keys.
  *
- * @throws KeyringError listing every key that is missing, different or retired; nothing is written then
+ * @throws KeyringError listing every key that is missing, different or retired; in that case nothing is written
  */
 export async function checkKeyring(deps: { keyring: Keyring; store: KekStore; clock: Clock }): Promise<void> {
   assertMatches(deps.keyring, await deps.store.list())
@@ -52,8 +52,8 @@ export function assertMatches(keyring: Keyring, known: readonly KnownKek[]): voi
 }
 
 /**
- * Requires that an id is not that of a key which is only missing from the keyring: a new key with this id could not unwrap
- * what the other one wrapped.
+ * Requires that an id does not belong to a key that is merely missing from the keyring: a new key with this id could
+ * not unwrap the data keys of the other one.
  *
  * @param keyring undefined if there is none yet
  * @throws KeyringError with the fingerprint of the known key

@@ -152,7 +152,7 @@ export function createKeyRotationStore(db: Db): KeyRotationStore {
 
     deleteUnusedDataKeys: (successorBefore) =>
       db.transaction().execute(async (trx) => {
-        // Writers lock the row of their data key. Wait for them, then read what they wrote.
+        // Writers lock the row of their data key. Wait for them, then read their rows.
         const old = await sql<{ project_uid: string; dek_v: number }>`
           select d.project_uid, d.dek_v from project_deks d
           where exists (select 1 from project_deks n where n.project_uid = d.project_uid and n.dek_v > d.dek_v
@@ -169,7 +169,7 @@ export function createKeyRotationStore(db: Db): KeyRotationStore {
 
     retire: (id, now) =>
       db.transaction().execute(async (trx) => {
-        // Transactions that wrap with this key lock its row. Wait for them, then read what they wrote.
+        // Transactions that wrap with this key lock its row. Wait for them, then read their rows.
         const kek = await trx
           .selectFrom('keks')
           .select('kek_id')

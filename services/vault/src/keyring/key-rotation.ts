@@ -199,7 +199,7 @@ export function createKeyRotation(deps: {
   }
 }
 
-/** Runs batches until nothing is left. Waits for rows that others have locked, because their work may fail. */
+/** Runs batches until no rows are left. Waits for rows that others have locked, because their work may fail. */
 async function repeatUntilDone(batch: () => Promise<number>, left: () => Promise<number>): Promise<void> {
   for (;;) {
     if ((await batch()) > 0) continue

@@ -18,7 +18,7 @@ export type KeyName = { readonly id: string; readonly fingerprint: string }
 /** The owner of a data key. It is authenticated with the wrapped key, which unwraps for no other owner. */
 export type DataKeyOwner = { purpose: 'dek' | 'audit'; owner: string; version: number }
 
-/** A data key as it is stored: encrypted with the key-encryption key `kekId`. */
+/** A stored data key, encrypted with the key-encryption key `kekId`. */
 export type WrappedKey = { readonly kekId: string; readonly wrapped: Buffer }
 
 /** A data key with its owner. */
@@ -38,7 +38,7 @@ export type KeyProvider = {
   readonly keys: readonly KeyName[]
   /** Whether it sends requests to another machine, which take time and may fail. */
   readonly isRemote: boolean
-  /** Whether it can unwrap what the key with this id wrapped. */
+  /** Whether it can unwrap data keys that the key with this id wrapped. */
   has(id: string): boolean
   /** Wraps data keys with the active key. @throws UnavailableError, KeyringError */
   wrap(keys: readonly OwnedKey[]): Promise<readonly Buffer[]>
@@ -80,7 +80,7 @@ export function createKeyring(providers: readonly KeyProvider[]): Keyring {
   })
 }
 
-/** Whether a keyring can unwrap what the key with this id wrapped. */
+/** Whether a keyring can unwrap data keys that the key with this id wrapped. */
 export function canUnwrap(keyring: Keyring, id: string): boolean {
   return keyring.providers.some((provider) => provider.has(id))
 }

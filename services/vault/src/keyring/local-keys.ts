@@ -131,7 +131,7 @@ function createLocalKeys(keys: ReadonlyMap<string, LocalKey>, activeId: string):
   }
 }
 
-/** Runs synchronous work; what it throws is a rejection. */
+/** Runs synchronous work, and turns its errors into rejections. */
 function later<T>(work: () => T): Promise<T> {
   return new Promise((resolve) => resolve(work()))
 }

@@ -14,7 +14,7 @@ const MAX_CLIENTS = 50_000
 /**
  * Limits failures per client and window. Only failures are counted in Redis, so requests that succeed cost nothing. Each
  * process also counts its own, which enforces the limit while Redis is unavailable: a failure that cannot be counted is a
- * 503, which does not reveal what was wrong.
+ * 503, which does not reveal the kind of failure.
  *
  * @param options `limit` failures per `windowMs`, 0 for no limit; `countShared` counts the failures at all replicas;
  *   `onBlocked` is called once when a client is blocked
@@ -128,7 +128,7 @@ export function createFailureGuard(deps: {
   }
 }
 
-/** Stands for all unknown projects. */
+/** Represents all unknown projects. */
 const NO_PROJECT = '-'
 
 /** Addresses and names of projects have no spaces. */

@@ -9,7 +9,7 @@ const response = {} as Response
 const blocked: string[] = []
 const onBlocked = (address: string) => void blocked.push(address)
 
-/** `countShared` stands for the count of all replicas. */
+/** `countShared` is the count of all replicas. */
 function limitOf(limit: number, countShared = () => Promise.resolve()) {
   const failures = createFailureLimit({ limit, windowMs: 60_000, clock, countShared, onBlocked })
   return { ...failures, fail: (client: string) => failures.count(client, request, response) }

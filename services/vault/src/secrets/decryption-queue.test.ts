@@ -20,7 +20,7 @@ function work() {
 
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
-test('runs what fits, and the rest as work ends', async () => {
+test('runs work within its capacity, and the rest as work ends', async () => {
   const inTurn = createDecryptionQueue(10)
   const { started, end, named } = work()
   const all = ['a', 'b', 'c'].map((name) => inTurn('owner', 5, named(name)))

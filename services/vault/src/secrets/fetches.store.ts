@@ -3,8 +3,8 @@ import type { Fetch, Stale, StoredValues } from './secrets.ts'
 import type { StoredValue } from './values.ts'
 
 /**
- * Reads the values and writes the audit entries of several callers in one statement, which commits by itself: when its
- * rows arrive, the entries are durable. It is named, so that each connection plans it once.
+ * Reads the values and writes the audit entries of several callers in one statement, which is its own transaction: when
+ * its rows arrive, the entries are durable. It is named, so that each connection plans it once.
  *
  * A caller whose key or project is no longer valid, was changed or was rolled back gets no row. Every other caller gets a
  * row without a key: the revision and code of the environment, or a code that does not verify if it was rolled back. Of
@@ -43,7 +43,9 @@ type ReadAllRow =
   | [n: number, key: string, version: number, blob: Buffer | null]
   | [n: number, key: null, revision: number | null, code: Buffer | null]
 
-/** Stands for the value of a missing row. It does not decrypt, so the fetch fails instead of returning the other values. */
+/**
+ * Replaces the value of a missing row. It does not decrypt, so the fetch fails instead of returning the other values.
+ */
 const MISSING = Buffer.alloc(0)
 
 /** See `SecretStore`. */

@@ -285,7 +285,7 @@ async function nextVersion(trx: Db, { projectUid, env, current }: StoredEnvironm
     .select(({ fn }) => fn.max<number | null>('version').as('version'))
     .where('project_uid', '=', projectUid)
     .where('env', '=', env)
-    // The empty key stands for all keys without their own row.
+    // The empty key represents all keys without their own row.
     .where('key', 'in', known === undefined ? [key, ''] : [key])
     .executeTakeFirstOrThrow()
   return Math.max(known?.version ?? 0, version ?? 0) + 1

@@ -20,7 +20,7 @@ import type { SigningProject, SigningProjects } from '../projects/signing-projec
 /** Nonces wait for other requests whose signatures are being verified, because a call costs more than a nonce in it. */
 const BATCHES = { concurrency: 2, maxBatchSize: 64, lingerMs: 2 }
 
-/** The parts of a request that its signature does not cover by itself. */
+/** The parts of a request that are not in the signed headers. */
 export type ReceivedContent = Pick<ProjectCaller, 'address' | 'isWrite' | 'wanted'> & { readonly body: Buffer }
 
 /** A timely request whose signature was verified, without its body. */
@@ -130,8 +130,8 @@ export function createSignedRequests(deps: {
     countPendingFetches: fetches.count,
 
     /**
-     * Compares a caller with the stored project, after a statement refused what the cached project allows. The project must
-     * still have the key that the signature was verified with.
+     * Compares a caller with the stored project, after a statement refused a request that the cached project allows.
+     * The project must still have the key that the signature was verified with.
      *
      * @returns the caller with the current project
      * @throws ApiError unknown_project, invalid_signature

@@ -7,7 +7,7 @@ import { ADMIN_TOKEN, type TestVault } from './vault.ts'
 /** A key of a project. */
 export type Key = { privateKey: KeyObject; publicKeyHex: string }
 
-/** What to sign. */
+/** The parts of a request to sign. */
 export type Signing = {
   project: string
   key: Key

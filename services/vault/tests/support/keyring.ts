@@ -15,7 +15,7 @@ export type KeyringFixture = {
   env: Record<string, string>
   /** Runs `keyring` in this process. */
   keys: (...args: string[]) => Promise<CommandOutcome>
-  /** Starts a vault with the keyring as it is now. */
+  /** Starts a vault with the current keyring. */
   startVault(): Promise<TestVault>
   /** The result of a counting query. */
   count(text: string): Promise<number>

@@ -2,7 +2,7 @@ import { createHash, randomBytes, sign } from 'node:crypto'
 import type { Choices } from './choices.ts'
 import { type Key, newKey } from './client.ts'
 
-/** A request to send; `host` is that of the vault, whatever its headers. */
+/** A request to send; `host` is that of the vault, regardless of the headers. */
 export type Wire = { host: string; method: string; path: string; headers: [string, string][]; body: string }
 
 /** The signed parts, so that a mutation can sign wrong ones correctly. */

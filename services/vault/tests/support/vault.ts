@@ -43,13 +43,13 @@ export type TestVault = {
   advance(ms: number): void
   /** Stops the clock, which then moves only by `advance`. */
   holdClock: TestClock['hold']
-  /** Runs a statement as superuser, to inspect what is stored. */
+  /** Runs a statement as superuser, to inspect stored data. */
   sql<Row extends pg.QueryResultRow>(statement: string, parameters?: readonly unknown[]): Promise<Row[]>
   /** Seals all unsealed rows of the audit log and returns their number. The vault itself seals in the background only. */
   seal(): Promise<number>
   /** Creates the partitions of the audit log for this month and the next three. */
   ensurePartitions(): Promise<void>
-  /** Starts another vault on the same database and Redis, with a clock of its own. */
+  /** Starts another vault on the same database and Redis, with its own clock. */
   replica(env?: Env): Promise<TestVault>
   stop(): Promise<void>
 }
@@ -89,8 +89,8 @@ export function vaultEnv(stores: { databaseUrl: string; redisUrl: string }, env:
 }
 
 /**
- * Starts a vault, by default without limits. Port 0 in PUBLIC_URL stands for the vault's port. `servers` are for tests that
- * stop or freeze theirs; a given `database` is not dropped.
+ * Starts a vault, by default without limits. Port 0 in PUBLIC_URL is replaced with the vault's port. `servers` are for
+ * tests that stop or freeze theirs; a given `database` is not dropped.
  */
 export async function startVault(
   given: Env = {},

@@ -48,7 +48,7 @@ test('an administrator signs in with a token and is asked again after a reload',
   expect(sent.filter(({ url }) => url.includes(ADMIN_TOKEN))).toEqual([])
 })
 
-test('if the keys cannot be read, no project seems to have none', async () => {
+test('if the keys cannot be read, no project is shown as having no keys', async () => {
   const visit = await site.open('/projects', DESKTOP)
   let isAway = true
   await visit.page.route('**/v1/admin/keys', (route) =>
@@ -63,7 +63,7 @@ test('if the keys cannot be read, no project seems to have none', async () => {
   await visit.page.getByRole('link', { name: 'billing-service' }).waitFor()
 })
 
-test('the console stores the chosen theme and nothing else', async () => {
+test('the console stores only the chosen theme', async () => {
   const visit = await site.open('', DESKTOP, ADMIN_TOKEN)
   await visit.page.getByRole('button', { name: 'Admin token' }).click()
   await visit.page.getByRole('button', { name: 'Theme: system' }).click()

@@ -8,7 +8,7 @@ import { useKeys } from './use-keys.ts'
 const BARE = new Set(['/login', '/register'])
 const KeyList = lazy(async () => ({ default: (await import('./key-list.tsx')).KeyList }))
 
-/** What all pages have around them. */
+/** The frame of all pages. */
 export function Frame() {
   const path = useRouterState({ select: ({ location }) => location.pathname })
   const [showsKeys, setShowsKeys] = useState(false)

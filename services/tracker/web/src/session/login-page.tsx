@@ -6,7 +6,7 @@ import { SignInForm } from './sign-in-form.tsx'
 
 const route = getRouteApi('/login')
 
-/** Signs in, then returns to where the visitor was going. */
+/** Signs in, then opens the page that the visitor requested. */
 export function LoginPage() {
   const { next } = route.useSearch()
   const navigate = useNavigate()

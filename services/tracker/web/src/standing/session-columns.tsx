@@ -3,7 +3,7 @@ import type { Column } from '@vault-and-tracker/web-kit/table'
 import type { UserSession } from '../api/client.ts'
 import { nameOfProgram } from './user-agent.ts'
 
-/** Where a user is signed in. */
+/** Columns for the sessions of a user. */
 export function sessionColumns<Row extends UserSession>(
   now: number,
   isCurrent: (session: Row) => boolean = () => false,

@@ -6,7 +6,7 @@ import { categories, flatten } from '../api/queries.ts'
 import { numbering } from '../release/numbering.ts'
 import { ReleaseTags } from '../release/release-tags.tsx'
 
-/** What the tracker reads from the file and its name. */
+/** The data that the tracker reads from the file and its name. */
 export function Understood({ preview, isStale }: { preview: TorrentPreview; isStale: boolean }) {
   const { name, size, files, firstFiles, release, category } = preview
   const { data: tree = [] } = useQuery(categories)

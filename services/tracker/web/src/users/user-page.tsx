@@ -8,7 +8,7 @@ import { UserNumbers } from '../standing/user-numbers.tsx'
 
 const route = getRouteApi('/users/$id')
 
-/** What a member shows to others. The member and staff see everything. */
+/** The public page of a member. The member and staff see everything. */
 export function UserPage() {
   const { id } = route.useParams()
   const { days } = route.useSearch()

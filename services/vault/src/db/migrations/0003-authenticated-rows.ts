@@ -1,9 +1,9 @@
 import { type Kysely, type Migration, sql } from 'kysely'
 
 /**
- * What decides access is authenticated. `code` is made with a key that only the keyring opens; a row without one, or
- * with a wrong one, opens nothing. `generation` and `revision` only grow, so that an old row with its old code is
- * recognised.
+ * Authenticates the rows that control access. `code` is an HMAC under a key that only the keyring can decrypt; a row
+ * with a missing or wrong code grants no access. `generation` and `revision` only grow, so that an old row with its old
+ * code is recognised.
  */
 const COLUMNS = [
   'alter table projects add column generation bigint not null default 0, add column code bytea',

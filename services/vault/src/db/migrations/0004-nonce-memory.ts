@@ -2,7 +2,7 @@ import { type Kysely, type Migration, sql } from 'kysely'
 
 /**
  * The epoch of the nonces in Redis, in the only row; without one, no vault was ever started on this database. Nonces of
- * earlier releases have other names in Redis: where projects exist they count as lost.
+ * earlier releases have other names in Redis, so they count as lost if projects exist.
  */
 export const nonceMemory: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {

@@ -1,6 +1,6 @@
 import { type Kysely, type Migration, sql } from 'kysely'
 
-/** The month that still runs can be dropped more than once; each time is a record of its own. */
+/** The current month can be dropped more than once; each time has a separate record. */
 export const repeatedPrunings: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     await sql`alter table audit_prunings

@@ -2,8 +2,8 @@ import { type Kysely, type Migration, sql } from 'kysely'
 import { ENSURE_PARTITIONS } from './0001-init.ts'
 
 /**
- * A fetch locks the log before the projects, a write the other way round: whichever order is taken here, one of them may
- * hold what the other waits for. So the wait is short, and all locks are given back before the next attempt.
+ * A fetch locks the log before the projects, a write the other way round, so every order of locks can cause a deadlock.
+ * Therefore the wait is short, and all locks are released before the next attempt.
  */
 const LOCK = `do $$
   begin
@@ -107,7 +107,7 @@ const MARKS = [
 /**
  * The last versions of deleted secrets, so that a key that is stored again continues its count: an old ciphertext, which
  * is bound to its version, never decrypts again. Of more than 1,000 in an environment, the half with the lowest versions
- * becomes one row with an empty key: the lowest count of every key that has no row of its own.
+ * becomes one row with an empty key: the lowest count of all keys without a separate row.
  */
 const VERSIONS = [
   `create table removed_secrets (
@@ -124,7 +124,7 @@ const VERSIONS = [
       place record;
       lowest integer;
     begin
-      -- With its project, a secret is gone for good.
+      -- A secret that is deleted with its project needs no count.
       insert into removed_secrets as known
         select g.project_uid, g.env, g.key, g.version from gone g join projects p on p.uid = g.project_uid
         on conflict (project_uid, env, key) do update set version = greatest(known.version, excluded.version);
@@ -183,7 +183,7 @@ const LOG = [
   ),
 ]
 
-/** Anchors what only grows outside of the reach of the run-time role. */
+/** Stores high-water marks that the run-time role cannot change. */
 export const tampering: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     for (const statement of [...BEFORE, ...MARKS, ...VERSIONS, ...LOG]) await sql.raw(statement).execute(db)

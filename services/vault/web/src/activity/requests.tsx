@@ -33,7 +33,7 @@ function Chart({ items, ofProject }: { items: Activity['items']; ofProject: bool
       title={ofProject ? 'Requests of this project' : 'Requests'}
       axis="requests per hour"
       data={data}
-      note={known > 0 && <span className="muted">Older requests are not shown: there are too many to count.</span>}
+      note={known > 0 && <span className="muted">Older requests are not counted because there are too many.</span>}
     />
   )
 }

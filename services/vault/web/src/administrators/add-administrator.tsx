@@ -31,10 +31,10 @@ export function AddAdministrator({ onClose }: { onClose: () => void }) {
         title={`Token of ${added.name}`}
         text={added.token}
         what="token"
-        warning="You have not copied the token. It cannot be shown again: without it, remove this administrator and add them again."
+        warning="You have not copied the token. It cannot be shown again. If you lose it, remove this administrator and add them again."
         onClose={onClose}
       >
-        <p>The vault stores only a hash, so the token is shown this one time. Send it through a private channel.</p>
+        <p>The vault stores only a hash, so the token is shown only once. Send it through a private channel.</p>
       </SecretOffer>
     )
   return (

@@ -3,7 +3,7 @@ import type { SignedInAdministrator } from './types.ts'
 
 type Session =
   | { readonly isOpen: true; readonly administrator: SignedInAdministrator }
-  /** `reason` says why the session ended. */
+  /** `reason` is why the session ended. */
   | { readonly isOpen: false; readonly reason: string | undefined }
 
 /** The token exists only in this module: not in storage, not in an address, not in a query. */

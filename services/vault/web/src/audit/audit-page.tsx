@@ -13,7 +13,7 @@ import { Verified } from './verified.tsx'
 
 const route = getRouteApi('/audit')
 
-/** What was done, by whom and from where, newest first. */
+/** The entries of the audit log, newest first. */
 export function AuditPage() {
   const search = route.useSearch()
   const { seesAdministrators } = useAdministrator()

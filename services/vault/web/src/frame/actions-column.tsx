@@ -11,7 +11,7 @@ export type RowAction<Row> = {
   readonly onAct: ((row: Row) => void) | undefined
 }
 
-/** The column of row buttons; none if the reader may do nothing. */
+/** The column of row buttons; omitted if the administrator has no permission. */
 export function actionsColumn<Row>(actions: readonly RowAction<Row>[]): readonly Column<Row>[] {
   const buttons = actions.flatMap(({ verb, labelOf, isDangerous = false, onAct }) =>
     onAct === undefined

@@ -16,7 +16,7 @@ export function Fingerprint({ value }: { value: string }) {
 
 const ACCESS_NAMES = { 'read-write': 'Read and write', read: 'Read', write: 'Write' } as const
 
-/** What a key may do and in which environments. */
+/** The access and the environments of a key. */
 export function ScopeText({ scope: { access, envs } }: { scope: ProjectKey['scope'] }) {
   return (
     <>

@@ -15,7 +15,7 @@ const ACCESSES: readonly (readonly [Access, string])[] = [
 /** The names of the fields in `KeyFields`. */
 export const KEY_FIELDS = ['publicKey', 'access', 'envs'] as const
 
-/** Where the key comes from and what it may do. `scope` is the initial choice. */
+/** The source and the scope of a key. `scope` is the initial choice. */
 export function KeyFields({ scope, error }: { scope: ProjectKey['scope'] | undefined; error: ApiError | null }) {
   const [isOwn, setOwn] = useState(false)
   return (

@@ -21,7 +21,7 @@ export function ProjectsPage() {
   const { mayWrite } = useAdministrator()
   const { data, error, refetch } = useQuery(allProjects)
   const keys = useQuery(allKeys)
-  // Without the keys, every project would seem to have none.
+  // Without the list of keys, every project would seem to lack keys.
   const retry = (): void => void Promise.all([refetch(), keys.refetch()])
   const shown = data?.filter(({ name }) => name.toLowerCase().includes(search?.toLowerCase() ?? ''))
   const setRegister = (isOpen: boolean): void =>

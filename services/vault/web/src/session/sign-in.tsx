@@ -6,7 +6,7 @@ import { api, bearer, read } from '../api/client.ts'
 import { openSession } from '../api/session.ts'
 import type { SignedInAdministrator } from '../api/types.ts'
 
-/** Replaces every page until a token is given. `reason` says why the last session ended. */
+/** Replaces every page until a token is given. `reason` is why the last session ended. */
 export function SignIn({ reason }: { reason: string | undefined }) {
   const signIn = useMutation<SignedInAdministrator, ApiError, string>({
     mutationFn: identify,

@@ -53,7 +53,7 @@ export function CategoriesPage() {
       {rows.length === 0 ? (
         <Empty title="No categories yet.">
           <p>
-            Members cannot upload until there is one. The standard categories have the ids that automation tools use.
+            Members cannot upload without categories. The standard categories have the ids that automation tools use.
           </p>
           <div className="form-actions">
             <SeedButton />

@@ -8,7 +8,7 @@ import { api } from '../../api/client.ts'
 import { reloadCategories } from './queries.ts'
 import type { TreeRow } from './tree.ts'
 
-/** Deletes an empty category. For any other, says what to move first. */
+/** Deletes an empty category. For any other, lists what to move first. */
 export function DeleteCategory({ row, onClose }: { row: TreeRow; onClose: () => void }) {
   const { category, subcategories } = row
   const queries = useQueryClient()

@@ -3,7 +3,7 @@ import type { AdminLogEntry } from '../../api/client.ts'
 
 type Action = AdminLogEntry['action']
 
-/** All actions, in the order of the filter. The type makes sure that none is missing. */
+/** All actions, in the order of the filter. The type ensures that the list is complete. */
 export const ACTION_NAMES = Object.entries({
   'category.arrange': 'reordered the categories',
   'category.create': 'created a category',

@@ -15,7 +15,7 @@ const ARR_FIELDS = { URL: '{url}', 'API Path': '/api', 'API Key': '{key}' }
 const TOOLS = [
   ['Sonarr, Radarr, Lidarr, Readarr', 'Settings → Indexers → Add → Torznab', ARR_FIELDS],
   ['Prowlarr', 'Indexers → Add Indexer → Generic Torznab', ARR_FIELDS],
-  ['Jackett', 'The settings of a feed indexer', { URL: '{url}/api', 'API Key': '{key}' }],
+  ['Jackett', 'Settings of a feed indexer', { URL: '{url}/api', 'API Key': '{key}' }],
   ['cross-seed', 'torznab in config.js', { torznab: '{url}/api?apikey={key}' }],
   ['autobrr', 'Settings → Feeds → Torznab', { URL: '{url}', 'API Key': '{key}' }],
 ] as const
@@ -30,7 +30,7 @@ export function Check() {
         error={user.error ?? about.error}
         onRetry={() => void Promise.all([user.refetch(), about.refetch()])}
         rows={12}
-        label="Loading the address of the API."
+        label="Loading the URL of the API."
       />
     )
   const { passkey } = user.data

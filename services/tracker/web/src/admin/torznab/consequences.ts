@@ -12,7 +12,7 @@ export function consequencesOf(now: TorznabSettings, changes: Partial<TorznabSet
   return [
     changes.enabled === false &&
       'All tools are refused with error 910 until you switch the API on again. Announces and the site are not affected.',
-    changes.enabled === true && 'Tools are answered again. Some wait up to a day before they retry.',
+    changes.enabled === true && 'Tools can use the API again. Some wait up to a day before they retry.',
     changes.logging === false && 'New requests are no longer logged. Existing entries stay until they expire.',
     changes.logging === true && 'New requests are logged with their user and query.',
     (changes.windowSeconds ?? changes.searchLimit ?? changes.downloadLimit) !== undefined &&

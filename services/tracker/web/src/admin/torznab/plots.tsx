@@ -9,7 +9,7 @@ import { FUNCTIONS } from './search.ts'
 
 type Items = TorznabStatistics['series']['items']
 
-/** More bars than this cannot be told apart. */
+/** More bars than this cannot be distinguished. */
 const MAX_BARS = 200
 
 /** Requests, response times and errors over time, then by function and by application. */

@@ -59,7 +59,7 @@ function PasswordSection({ user }: { user: ManagedUserDetails }) {
         </p>
       ) : (
         <>
-          <p>For a user who forgot the password. The new one is shown to you once.</p>
+          <p>If a user forgot their password, set a random one. It is shown to you once.</p>
           <div className="form-actions">
             <Button kind="danger" onClick={() => setResetting(true)}>
               Reset password

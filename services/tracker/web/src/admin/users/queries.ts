@@ -43,7 +43,7 @@ export const userInvites = (id: string) =>
       (await read(api.GET('/api/admin/users/{id}/invites', { params: { path: { id }, query: ALL }, signal }))).items,
   })
 
-/** What staff changed, newest first. */
+/** Changes by staff, newest first. */
 export const userHistory = (id: string) =>
   queryOptions({
     queryKey: ['admin', 'log', 'of', id],

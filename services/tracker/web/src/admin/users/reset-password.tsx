@@ -22,11 +22,11 @@ export function ResetPassword({ user, onClose }: { user: ManagedUser; onClose: (
         title={`New password of ${user.username}`}
         text={reset.data.password}
         what="password"
-        warning="You have not copied the password. It cannot be shown again: without it, reset the password again."
+        warning="You have not copied the password. It cannot be shown again. If you lose it, reset the password again."
         onClose={onClose}
       >
         <p>
-          The tracker stores only a hash, so the password is shown this one time. Send it through a private channel. The
+          The tracker stores only a hash, so the password is shown only once. Send it through a private channel. The
           user can change it in their account.
         </p>
       </SecretOffer>

@@ -2,7 +2,7 @@ import type { Values } from '@vault-and-tracker/web-kit/form'
 import type { ManagedUser } from '../../api/client.ts'
 import { ROLES, STATES } from './search.ts'
 
-/** What administrators set for a user. */
+/** The settings of a user that administrators can change. */
 export type Rights = Pick<
   ManagedUser,
   'role' | 'state' | 'canDownload' | 'apiBlocked' | 'invitesLeft' | 'downloadPercent' | 'uploadPercent'

@@ -4,7 +4,7 @@ import { ROLE_NAMES, STATE_NAMES } from './search.ts'
 
 type Shown = Pick<ManagedUser, 'role' | 'state' | 'apiBlocked' | 'canDownload' | 'downloadPercent' | 'uploadPercent'>
 
-/** What differs from an ordinary member. */
+/** Tags for differences from an ordinary member. */
 export function UserTags({ user }: { user: Shown }) {
   const { role, state, apiBlocked, canDownload } = user
   const tags = [
