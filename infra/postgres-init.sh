@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs once, when the volume of Postgres is empty. Makes for each service a database and two roles: the owner, who
-# migrates, and the one that the service runs with, who gets its rights from the migrations and can alter nothing.
+# Runs once, when the volume of Postgres is empty. Creates a database and two roles per service: the owner, which runs
+# the migrations, and the run-time role, which gets its privileges from the migrations and cannot alter tables.
 set -eu
 
 make_database() {

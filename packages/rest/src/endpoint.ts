@@ -65,7 +65,7 @@ export type ParseInput = <T extends z.ZodType>(
   part: 'params' | 'query' | 'body',
 ) => z.output<T>
 
-/** An endpoint as it is served. `Deps` are the use cases that its handler calls. */
+/** An endpoint with its path and handler. `Deps` are the use cases that its handler calls. */
 export type Endpoint<S extends Surface, Deps> = Description<S> & {
   /** Parses the input, runs the handler and returns its result. */
   readonly run: (input: RawInput, deps: Deps, parse: ParseInput) => Promise<unknown>

@@ -53,7 +53,7 @@ export function describeApi(): OpenApiDocument {
     title: 'Tracker',
     version: readVersion(new URL('../package.json', import.meta.url)),
     description:
-      'The REST API of a private BitTorrent tracker. Announce, scrape and Torznab have formats of their own.',
+      'The REST API of a private BitTorrent tracker. Announces, scrapes and Torznab are documented elsewhere.',
     tags: {
       accounts: 'Registration, sign-in and your own account',
       categories: 'The category tree',

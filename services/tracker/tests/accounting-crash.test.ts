@@ -174,7 +174,7 @@ async function flushRest(): Promise<void> {
 }
 
 test.each(['taken', 'read', 'written', 'dropped'])(
-  'a flusher killed after a batch was %s loses nothing and counts nothing twice',
+  'a flusher killed after a batch was %s loses no transfers and counts none twice',
   async (step) => {
     await everybodyMoves()
     expect(await flush(step)).toBe('SIGKILL')

@@ -161,7 +161,7 @@ test('a file in an unexpected field is 400', async () => {
 })
 
 test.each(['/api/user/me', '/api/categories', '/api/nothing', '/api/torrents?limit=0'])(
-  '%s is never stored, framed or sniffed, and tells nothing of the software',
+  '%s is never stored, framed or sniffed, and does not reveal the software',
   async (path) => {
     const { headers } = await member.get(path)
     expect(headers.get('cache-control')).toBe('no-store')

@@ -51,7 +51,7 @@ type Request = {
   error?: number | null
 }
 
-/** Counts requests as a flush does, at times of their own. */
+/** Counts requests as a flush does, at chosen times. */
 async function count(...requests: readonly Request[]): Promise<void> {
   const counted = requests.map((request) => ({
     at: new Date(now - (request.hoursAgo ?? 0) * HOUR),

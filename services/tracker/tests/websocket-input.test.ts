@@ -55,7 +55,7 @@ test.each<[string, unknown, string]>([
   ['offers that are null', { ...valid, offers: [null] }, 'Invalid offers'],
   ['offers without an offer', { ...valid, offers: [{}] }, 'Invalid offers'],
   ['an offer without a description', { ...valid, offers: [{ offer: {}, offer_id: 'x'.repeat(20) }] }, 'Invalid offers'],
-  ['an answer to nobody', { ...valid, answer: { type: 'answer', sdp: '' } }, 'Invalid answer'],
+  ['an answer without a recipient', { ...valid, answer: { type: 'answer', sdp: '' } }, 'Invalid answer'],
   ['a scrape of a number', { action: 'scrape', info_hash: 5 }, 'Invalid info_hash'],
   [
     'a scrape of too many',

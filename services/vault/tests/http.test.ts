@@ -67,7 +67,7 @@ test.each([
 })
 
 test.each(['/v1/admin/nothing', '/v1/admin/projects/%zz', '/v1/admin/projects/a/secrets/b'])(
-  'without a token %s is unauthorized, whatever it names',
+  'without a token %s is unauthorized, even for unknown names',
   async (path) => {
     expect(error(await send(`${vault.url}${path}`))).toEqual([401, 'unauthorized'])
   },

@@ -137,7 +137,7 @@ export function createUnreadAnswers(limits: UnreadLimits): UnreadAnswers {
     },
     closed: (socket, pending) => {
       if (!waiting.has(socket)) return
-      // Responses behind this one get time of their own from now on.
+      // Later responses get their own time from now on.
       forget(socket)
       if (!socket.destroyed) note(socket, pending)
     },

@@ -335,7 +335,7 @@ export function hashInviteCode(code: string): Buffer {
 /** 32 characters that are hard to confuse when read or written down: no l, o, 0 or 1. */
 const ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789'
 
-/** Each byte contributes five bits. 100 bits cannot be guessed, whatever the limit on sign-ins. */
+/** Each byte contributes five bits. 100 bits cannot be guessed, even without a limit on sign-ins. */
 export const RANDOM_PASSWORD_BYTES = 20
 
 /** @returns one character per byte, in groups of four, which are easy to read aloud */

@@ -87,7 +87,7 @@ export function createSessions(deps: {
       return token
     },
 
-    /** The session of a token, whatever the state of its account; undefined if it has ended or never existed. */
+    /** The session of a token, in any state of its account; undefined if it has ended or never existed. */
     async find(token: string): Promise<Session | undefined> {
       if (!/^[\w-]{43}$/.test(token)) return undefined
       const tokenHash = hashToken(token)

@@ -284,7 +284,7 @@ function walk({ state, categoryIds }: Criteria, page: Walked, most: number): Raw
   return sql`(${all} ${inOrder({ sort, order, offset: 0, limit: most })}) as walked`
 }
 
-/** A walk with the columns that conditions need, whatever the order. */
+/** A walk with the columns that conditions need, in any order. */
 function walkedTorrents(criteria: Criteria, page: Walked, most: number): RawBuilder<unknown> {
   const walked = walk(criteria, page, most)
   return isCounted(page) ? sql`${walked} join torrents using (id)` : walked

@@ -1,7 +1,7 @@
 import { createTurns } from '@vault-and-tracker/service-kit/core/concurrency'
 import { type TorrentContent, writeTorrentFile } from './torrent-file.ts'
 
-/** A file of 10 MiB blocks the event loop for about 50 ms, so many at once would block it for seconds. */
+/** A file of 10 MiB blocks the event loop for about 50 ms, so several at once would block it for seconds. */
 const AT_ONCE = 2
 
 /** Settings that go into every downloaded file. */

@@ -10,7 +10,7 @@ export type LogBounds = { readonly requests: number; readonly bytes: number }
 const REQUEST_BYTES = 430
 /** The most requests deleted by one statement, which takes a tenth of a second. */
 const MAX_DELETED = 10_000
-/** Addresses with a row of their own, per hour. */
+/** The maximum number of addresses with separate rows, per hour. */
 const MAX_ADDRESSES = 500
 /** Represents all other addresses. */
 const OTHERS = 'others'

@@ -7,7 +7,7 @@ import { clientFamily } from './client-family.ts'
 import { type AddressCount, type CountedRequest, countAddresses, countRequests } from './request-counts.ts'
 import type { AnsweredRequest } from './torznab.ts'
 
-/** A request as it is logged. */
+/** A logged request. */
 export type LoggedRequest = CountedRequest & {
   readonly id: string
   /** Whether logging was on when the request was answered. */

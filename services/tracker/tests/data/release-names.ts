@@ -121,6 +121,6 @@ function readFact(expected: ExpectedRelease, word: string, value: string): void 
       expected.isRepack = true
       break
     default:
-      throw new Error(`The table of release names has a fact that nobody knows: ${word}`)
+      throw new Error(`The table of release names has an unknown fact: ${word}`)
   }
 }

@@ -29,7 +29,7 @@ export const COMPLETION_CASES: readonly AccountingCase[] = [
     completed: 2,
   },
   {
-    name: 'who starts complete has not snatched it, whatever the client says',
+    name: 'a user who starts complete has not snatched the torrent, regardless of events',
     steps: [
       { event: 'completed', left: 0, up: 0 },
       { after: 60, event: 'started', left: 0, up: 0 },
@@ -61,7 +61,7 @@ export const COMPLETION_CASES: readonly AccountingCase[] = [
     completed: 1,
   },
   {
-    name: 'a completed with something left is none',
+    name: 'a completed with something left does not count',
     steps: [
       { event: 'started', up: 0 },
       { after: 100, event: 'completed', left: 400, up: 0, down: 600 },

@@ -3,7 +3,7 @@ import { type AccountingCase, GIB, HOUR } from './accounting-case.ts'
 /** Changes of clients' counters, and the expected credit. */
 export const TRANSFER_CASES: readonly AccountingCase[] = [
   {
-    name: 'a first announce credits nothing, whatever it reports',
+    name: 'a first announce credits nothing, regardless of its counters',
     steps: [{ event: 'started', up: 5000, down: 7000 }],
     alice: {},
   },
@@ -55,7 +55,7 @@ export const TRANSFER_CASES: readonly AccountingCase[] = [
     alice: { up: 1000 },
   },
   {
-    name: 'a counter that went back in an announce too soon starts anew all the same',
+    name: 'a decreased counter also starts again in an announce that is too soon',
     steps: [
       { event: 'started', up: 0 },
       { after: 1800, up: 500 },
@@ -82,7 +82,7 @@ export const TRANSFER_CASES: readonly AccountingCase[] = [
     alice: {},
   },
   {
-    name: 'a counter that went back is a client that started anew, and credits nothing',
+    name: 'a decreased counter means a restarted client, and credits nothing',
     steps: [
       { event: 'started', up: 0 },
       { after: 1800, up: 9000, down: 100 },

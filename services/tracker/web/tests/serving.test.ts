@@ -15,7 +15,7 @@ const HTML = { accept: 'text/html,application/xhtml+xml' }
 
 type Answer = { status: number; headers: Record<string, string>; body: Buffer }
 
-/** An answer as it is on the wire; `fetch` would decompress it. */
+/** An answer without decompression, unlike that of `fetch`. */
 function ask(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const sent = request(tracker.url + path, { method, headers }, (response) => {

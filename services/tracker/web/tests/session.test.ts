@@ -63,7 +63,7 @@ test('an invited visitor creates an account', async () => {
   await page.getByRole('button', { name: 'carol' }).waitFor()
 })
 
-test('an open site with a name of its own lets visitors register, and shows the name in pages and in Torznab', async () => {
+test('an open site with its own name lets visitors register, and shows the name in pages and in Torznab', async () => {
   const named = await site.another({ REGISTRATION: 'open', SITE_NAME: 'Films & Friends' })
   const { page } = await named.open('/login', DESKTOP)
   await page.locator('.brand', { hasText: 'Films & Friends' }).waitFor()
@@ -79,7 +79,7 @@ test('an open site with a name of its own lets visitors register, and shows the 
   expect(await caps.text()).toContain('title="Films &amp; Friends"')
 })
 
-test('a closed site says so', async () => {
+test('a closed site shows that registration is closed', async () => {
   const { page } = await (await site.another({ REGISTRATION: 'closed' })).open('/register', DESKTOP)
   await page.getByText('Registration is closed.').waitFor()
 })

@@ -67,7 +67,7 @@ test('invalid parameters of an address are ignored', async () => {
   await page.getByText('Page 1 of 2').waitFor()
 })
 
-test('a list that cannot be loaded says so and can be retried', async () => {
+test('a list that cannot be loaded shows an error and can be retried', async () => {
   const { page, problems } = await site.open('/upload', DESKTOP, member)
   await page.route('**/api/torrents?*', (route) => route.abort())
   await page.getByRole('link', { name: 'Torrents', exact: true }).click()

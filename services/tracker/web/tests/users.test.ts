@@ -89,7 +89,7 @@ test('the list is searched while typing, and Back returns to it', async () => {
   await page.getByText('Page not found').waitFor()
 })
 
-test('a list that cannot be loaded says so and can be retried', async () => {
+test('a list that cannot be loaded shows an error and can be retried', async () => {
   const { page, problems } = await site.open('/admin', DESKTOP, admin)
   await page.route('**/api/admin/users?*', (route) => route.abort())
   await page.getByRole('navigation', { name: 'Staff' }).getByRole('link', { name: 'Users' }).click()

@@ -74,8 +74,8 @@ function print({ stdout }: Terminal, result: object): void {
 export const rowsCommand: Command = {
   name: 'rows',
   actions: { verify, authenticate },
-  notes: `Both subcommands read DATABASE_URL and the keyring like the service. authenticate --project NAME accepts whatever
-was changed in the rows of a project: compare its output with what you expect.
+  notes: `Both subcommands read DATABASE_URL and the keyring like the service. authenticate --project NAME accepts all
+changes in the rows of a project. Check its output for unexpected keys.
 
 Exit codes: 0 success, every row is authentic; 1 a row is not authentic; 2 incorrect usage, or the command failed.`,
   exitStatus: () => 2,

@@ -21,7 +21,7 @@ export function OverviewPage() {
         <Pending error={error} onRetry={() => void refetch()} rows={4} label="Loading the overview…" />
       ) : data.projects === 0 ? (
         <Empty title="No projects yet.">
-          <p>Register a project for each application. It fetches its secrets with a key of its own.</p>
+          <p>Register a project for each application. It fetches its secrets with its own key.</p>
           <Link to="/projects" search={{ register: 'yes' }}>
             Register project
           </Link>

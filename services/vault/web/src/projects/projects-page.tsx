@@ -46,7 +46,7 @@ export function ProjectsPage() {
       ) : shown.length === 0 ? (
         <Empty title={search === undefined ? 'No projects yet.' : 'No matching projects.'}>
           {search === undefined ? (
-            <p>Register a project for each application. It fetches its secrets with a key of its own.</p>
+            <p>Register a project for each application. It fetches its secrets with its own key.</p>
           ) : (
             <Link to="/projects">All projects</Link>
           )}
