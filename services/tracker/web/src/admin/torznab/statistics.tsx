@@ -89,11 +89,8 @@ function Totals({ statistics }: { statistics: TorznabStatistics }) {
       columns={3}
       figures={[
         figure('Requests', ({ requests }) => formatCount(requests), changeOf(totals.requests, before?.requests)),
-        figure(
-          'Users',
-          ({ uniqueUsers }) => formatCount(uniqueUsers),
-          changeOf(totals.uniqueUsers, before?.uniqueUsers),
-        ),
+        // Users of an earlier range are counted from their first to their newest request, so a change would be too low.
+        { label: 'Users', value: formatCount(totals.uniqueUsers) },
         figure('Errors', ({ errors, requests }) => {
           const share = requests === 0 ? '' : ` (${((100 * errors) / requests).toFixed(1)} %)`
           return formatCount(errors) + share
