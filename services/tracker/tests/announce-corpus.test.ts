@@ -52,7 +52,13 @@ function expectRecorded(name: string, answers: readonly string[]): void {
   const file = recordingOf(name)
   if (!existsSync(file)) writeFileSync(file, gzipSync(answers.join('\n')))
   const recorded = gunzipSync(readFileSync(file)).toString().split('\n')
-  for (const [i, answer] of answers.entries()) expect([i, answer]).toEqual([i, recorded[i]])
+  for (const [i, answer] of answers.entries())
+    expect([i, withoutWording(answer)]).toEqual([i, withoutWording(recorded[i] ?? '')])
+}
+
+/** Errors of the REST API are compared by code. */
+function withoutWording(answer: string): string {
+  return answer.replace(/"message":"[^"]*"/, '"message":"…"')
 }
 
 test('a private tracker returns the recorded replies', async () => {
