@@ -1,4 +1,4 @@
-import { importPrivateKey, signRequest } from '@vault-and-tracker/http-signatures'
+import { importPrivateKey, signRequest } from '@vault-and-tracker/http-signatures/sign'
 import { clientWith, type VaultClient, type VaultClientOptions } from './client/client.ts'
 
 /**

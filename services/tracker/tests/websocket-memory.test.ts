@@ -13,7 +13,7 @@ let folder: string
 beforeAll(async () => {
   folder = temporaryFolder('memory')
   world = await startTracker()
-  const probe = new URL('../bench/memory-probe.mjs', import.meta.url).href
+  const probe = new URL('./support/memory-probe.mjs', import.meta.url).href
   tracker = await startTrackerProcess({
     DATABASE_URL: world.database.appUrl,
     REDIS_URL: world.redisUrl,

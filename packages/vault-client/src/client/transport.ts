@@ -1,4 +1,4 @@
-import type { RequestToSign, SignatureHeaders, SigningKey } from '@vault-and-tracker/http-signatures'
+import type { RequestToSign, SignatureHeaders, SigningKey } from '@vault-and-tracker/http-signatures/sign'
 import { errorOfAnswer, errorOfFailure, VaultError } from './errors.ts'
 
 /** The functions that have one implementation for Node and one for browsers. */

@@ -1,6 +1,6 @@
 import { createPrivateKey, type JsonWebKey } from 'node:crypto'
 import { resolve } from 'node:path'
-import { generateKeyPair, importPrivateKey } from '@vault-and-tracker/http-signatures'
+import { generateKeyPair, importPrivateKey } from '@vault-and-tracker/http-signatures/sign'
 import { VaultError } from '../client/errors.ts'
 import { readPrivateKey } from '../client/private-key.ts'
 import { createVaultClient, type VaultClient } from '../index.ts'

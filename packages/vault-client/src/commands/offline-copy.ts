@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { importPrivateKey } from '@vault-and-tracker/http-signatures'
+import { importPrivateKey } from '@vault-and-tracker/http-signatures/sign'
 import type { VaultClientOptions } from '../client/client.ts'
 import { readPrivateKey } from '../client/private-key.ts'
 import { readSecrets, type Secrets } from '../client/secrets.ts'

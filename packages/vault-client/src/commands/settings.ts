@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { importPrivateKey } from '@vault-and-tracker/http-signatures'
+import { importPrivateKey } from '@vault-and-tracker/http-signatures/sign'
 import type { VaultClientOptions } from '../client/client.ts'
 import { VaultError } from '../client/errors.ts'
 import { readPrivateKey } from '../client/private-key.ts'
