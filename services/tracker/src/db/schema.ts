@@ -258,7 +258,7 @@ export type TorznabBatchesTable = {
 export type TorznabHoursTable = {
   kind: Fixed<'function' | 'client'>
   hour: Fixed<Date>
-  /** The function, the application, or the number of the response time bucket. */
+  /** The function or the family of applications. */
   name: Fixed<string>
   requests: number
   errors: number

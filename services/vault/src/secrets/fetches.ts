@@ -21,7 +21,7 @@ const LARGE_COST_AT_ONCE = 16 * 1024 ** 2
 /** A statement inserts an audit entry for each of its callers. */
 const MAX_SHARING = 256
 
-/** An environment with an unknown cost may be as large as any, so a known cost must not be too old. */
+/** A known cost expires, because the environment may have grown since. */
 const COST_TTL_MS = 60_000
 const MAX_KNOWN = 50_000
 

@@ -1,9 +1,8 @@
 import { type Kysely, type Migration, sql } from 'kysely'
 
 const STATEMENTS = [
-  // Requests are counted by hour in UTC only: by function and by family of the application. Everything
-  // else is a sum of hours. Each batch updates the rows of the current hour, so pages
-  // have free space for new row versions.
+  // Requests are counted only by hour in UTC, per function and per family of applications. Everything else is a sum of
+  // hours. Each batch updates the rows of the current hour, so pages have free space for new row versions.
   `create table torznab_hours (
     kind text collate "C" not null check (kind in ('function', 'client')),
     hour timestamptz not null,

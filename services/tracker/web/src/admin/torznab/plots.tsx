@@ -8,6 +8,7 @@ import { statistics as statisticsQuery } from './queries.ts'
 import { FUNCTIONS } from './search.ts'
 
 type Items = TorznabStatistics['series']['items']
+type Measure = 'requests' | 'errors' | 'averageMs'
 
 /** More bars than this cannot be distinguished. */
 const MAX_BARS = 200
@@ -74,12 +75,12 @@ function useSeriesBefore({ before, series }: TorznabStatistics): Items {
 function chartsOf({ series: { items, step } }: TorznabStatistics, before: Items) {
   const shape = items.length > MAX_BARS ? 'area' : 'bars'
   const times = items.map(({ start }) => start)
-  const line = (
-    label: string,
-    key: 'requests' | 'errors' | 'averageMs',
-    style: Pick<Series, 'tone' | 'shape'>,
-  ): Series => ({ label, ...style, values: items.map((item) => item[key]) })
-  const past = (label: string, key: 'requests' | 'errors' | 'averageMs'): readonly Series[] =>
+  const line = (label: string, key: Measure, style: Pick<Series, 'tone' | 'shape'>): Series => ({
+    label,
+    ...style,
+    values: items.map((item) => item[key]),
+  })
+  const past = (label: string, key: Measure): readonly Series[] =>
     before.length === 0
       ? []
       : [{ label, tone: 'text', shape: 'dashes', values: items.map((_, i) => before[i]?.[key] ?? null) }]
