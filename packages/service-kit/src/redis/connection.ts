@@ -10,7 +10,8 @@ const CLUSTER_REMEDY = 'REDIS_URL must name a single Redis, which may have repli
  * While Redis is unavailable, commands fail at once, or after `commandTimeout` if Redis accepts them and does not respond.
  * They do not queue, so the caller decides how to fail. The client reconnects at least every two seconds.
  *
- * @param options `clusterRemedy` is the remedy in the error for a node of a Redis Cluster
+ * @param options `clusterRemedy` is the remedy in the error for a node of a Redis Cluster; `enableAutoPipelining` sends all
+ *   commands of a turn of the event loop together, but not those of `callBuffer`, whose name ioredis 6.0 then drops
  * @throws UnavailableError if Redis does not respond within ten seconds; Error if it is a node of a Redis Cluster, which
  *   refuses most keys over a single connection
  */
@@ -20,12 +21,13 @@ export async function connectRedis({
   logger,
   commandTimeout = 1_000,
   clusterRemedy = CLUSTER_REMEDY,
+  enableAutoPipelining = false,
 }: {
   url: string
   name: string
   logger: Logger
   clusterRemedy?: string
-} & Pick<RedisOptions, 'commandTimeout'>): Promise<Redis> {
+} & Pick<RedisOptions, 'commandTimeout' | 'enableAutoPipelining'>): Promise<Redis> {
   const redis = new Redis(url, {
     connectionName: name,
     lazyConnect: true,
@@ -37,8 +39,7 @@ export async function connectRedis({
     socketTimeout: 2 * commandTimeout,
     connectTimeout: 3_000,
     keepAlive: 10_000,
-    // One system call for all commands of a turn of the event loop: a signed fetch costs a tenth less under load.
-    enableAutoPipelining: true,
+    enableAutoPipelining,
     retryStrategy: (attempt) => Math.min(attempt * 100, 2_000),
   })
   redis.on('error', (error: Error) => logger.warn({ err: error }, 'Redis connection error'))
