@@ -10,6 +10,7 @@ import { administratorEndpoints } from './admin/administrators.routes.ts'
 import { auditEndpoints } from './audit/audit.routes.ts'
 import type { Context, UseCases } from './context.ts'
 import { apiError, ERRORS } from './errors.ts'
+import { trustRuleEndpoints } from './exchange/trust-rules.routes.ts'
 import { createErrorAnswer, errorBodySchema } from './http/errors.middleware.ts'
 import { plainFramingOnly, standardHeaders, unknownPath } from './http/headers.middleware.ts'
 import { createVaultServer } from './http/server.ts'
@@ -22,6 +23,7 @@ import { secretAdminEndpoints, secretEndpoints } from './secrets/secrets.routes.
 export const ENDPOINTS: readonly VaultEndpoint<UseCases>[] = [
   ...secretEndpoints,
   ...projectEndpoints,
+  ...trustRuleEndpoints,
   ...secretAdminEndpoints,
   ...auditEndpoints,
   ...administratorEndpoints,

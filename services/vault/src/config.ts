@@ -128,6 +128,11 @@ export const settings = z.object({
       .describe('The previous token, accepted as well while clients switch to the new one.'),
   }),
   ...keyringEnv,
+  ...group('Trust rules', {
+    OIDC_ALLOW_LOOPBACK: flag(false).describe(
+      '`true`: trust rules may name an issuer with an `http://` URL of this machine. For tests.',
+    ),
+  }),
   ...group('Limits', {
     FETCH_RATE_LIMIT: limit(300).describe('`GET /v1/secrets` requests per address and minute; 0 for no limit.'),
     SIGNATURE_FAILURE_LIMIT: limit(100).describe(

@@ -1,13 +1,20 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { AdministratorTables } from './admin/administrators.tables.ts'
 import type { AuditTables } from './audit/audit.tables.ts'
+import type { ExchangeTables } from './exchange/exchange.tables.ts'
 import type { IntegrityTables } from './integrity/integrity.tables.ts'
 import type { KeyringTables } from './keyring/keyring.tables.ts'
 import type { ProjectTables } from './projects/projects.tables.ts'
 import type { SecretTables } from './secrets/secrets.tables.ts'
 
 /** The tables of all features. The migrations create them. */
-export type Schema = AdministratorTables & AuditTables & IntegrityTables & KeyringTables & ProjectTables & SecretTables
+export type Schema = AdministratorTables &
+  AuditTables &
+  ExchangeTables &
+  IntegrityTables &
+  KeyringTables &
+  ProjectTables &
+  SecretTables
 
 /** A query builder for the vault's tables, or one of its transactions. */
 export type Db = Kysely<Schema>

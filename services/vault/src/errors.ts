@@ -35,6 +35,8 @@ export const ERRORS = {
   not_found: { status: 404, bare: false, meaning: 'The path, project, secret or version does not exist.' },
   method_not_allowed: { status: 405, bare: false, meaning: 'The path does not support the method; see Allow.' },
   project_exists: { status: 409, bare: true, meaning: 'A project with this name already exists.' },
+  trust_rule_exists: { status: 409, bare: false, meaning: 'The project has a trust rule with this name already.' },
+  too_many_trust_rules: { status: 409, bare: false, meaning: 'The project or the vault has as many as it can have.' },
   payload_too_large: {
     status: 413,
     bare: false,

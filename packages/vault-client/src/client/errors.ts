@@ -13,6 +13,8 @@ const REMEDIES = {
   not_found: 'there is no such project, secret or version',
   method_not_allowed: 'this vault does not support the request; it may be older than this client',
   project_exists: 'a project with this name already exists',
+  trust_rule_exists: 'the project has a trust rule with this name already',
+  too_many_trust_rules: 'there are too many trust rules; remove one first',
   payload_too_large: 'the value is longer than 64 KiB, or the environment is full',
   unsupported_media_type: 'the vault did not receive JSON; check whether a proxy changes the body',
   misdirected_request: 'the vault does not serve this address; use the URL that its PUBLIC_URL names',

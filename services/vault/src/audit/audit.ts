@@ -15,6 +15,8 @@ export const ACTIONS = [
   'key.rewrap',
   'key.rotate',
   'key.revoke',
+  'trust-rule.create',
+  'trust-rule.delete',
   'administrator.create',
   'administrator.delete',
   'read',
@@ -112,6 +114,7 @@ type Read = {
   readonly what:
     | 'projects'
     | 'keys'
+    | 'trust-rules'
     | 'secrets'
     | 'versions'
     | 'audit'

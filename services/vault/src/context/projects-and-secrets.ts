@@ -14,6 +14,7 @@ import { createSecrets } from '../secrets/secrets.ts'
 import { createValues } from '../secrets/values.ts'
 import { createSignedRequests } from '../signed-requests/signed-requests.ts'
 import type { Connections } from './connections.ts'
+import { createExchangeParts } from './exchange.ts'
 
 /** How far `lastUsedAt` of a key may be behind. */
 const NOTE_USES_EVERY_MS = 10_000
@@ -82,5 +83,6 @@ export async function createProjectsAndSecrets(connections: Connections) {
   const secrets = createSecrets({ store, values, clock, inTurn })
   const fetches = createFetches({ store, values, rows, signedRequests, clock, limits })
   const projectSecrets = createProjectSecrets({ secrets, fetches, signedRequests })
-  return { useCases: { administrators, projects, secrets, projectSecrets }, signedRequests }
+  const { trustRules } = createExchangeParts(connections, inTurn)
+  return { useCases: { administrators, projects, secrets, projectSecrets, trustRules }, signedRequests }
 }

@@ -6,6 +6,7 @@ const RIGHTS: Readonly<Record<string, readonly [rights: string, columns: string]
   secrets: ['select, insert, delete', 'version, updated_at'],
   secret_versions: ['select, insert', 'dek_v, blob'],
   environments: ['select, insert', 'revision, code'],
+  exchanged_keys: ['select, insert, delete', 'last_used_at'],
   keks: ['select, insert', 'retired_at'],
   audit_keys: ['select, insert', 'kek_id, wrapped'],
   nonce_memory: ['select, insert', 'ahead_until'],
@@ -30,7 +31,7 @@ export function grants(role: string): readonly string[] {
     `revoke insert on audit from ${role};
       grant insert (id, project_uid, project_id, action, env, requested_at, ip, detail, actor) on audit to ${role}`,
     `grant select on audit to ${role}`,
-    `grant select, insert, delete on administrators to ${role}`,
+    `grant select, insert, delete on administrators, trust_rules to ${role}`,
     `grant select, insert on audit_seals, administrator_projects to ${role}`,
     `grant select on audit_prunings, high_water_marks, removed_secrets to ${role}`,
     `grant usage on sequence audit_seq to ${role}`,

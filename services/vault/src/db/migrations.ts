@@ -8,6 +8,7 @@ import { droppedVersions } from './migrations/0005-dropped-versions.ts'
 import { repeatedPrunings } from './migrations/0006-repeated-prunings.ts'
 import { tampering } from './migrations/0007-tampering.ts'
 import { runTime } from './migrations/0008-run-time.ts'
+import { exchange } from './migrations/0012-exchange.ts'
 
 /**
  * Migrates the vault's database to the newest schema. Add new migrations at the end; never change a released one.
@@ -22,6 +23,7 @@ export const migrate: Migrate = createMigrate({
     '0006-repeated-prunings': repeatedPrunings,
     '0007-tampering': tampering,
     '0008-run-time': runTime,
+    '0012-exchange': exchange,
   },
   grants,
 })

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { insertAuditEntries } from '../audit/audit.store.ts'
 import type { Db } from '../database.ts'
+import { exchangedKeys, toExchangedKey, toTrustRule, trustRules } from './exchange-rows.store.ts'
 import { type Claim, MAX_CLAIM, type ProjectRows, type RowStore } from './row-verification.ts'
 import { environmentCode, readAdministrators, readProject, writeEnvironment, writeProject } from './rows.store.ts'
 import type { StoredEnvironment } from './rows.ts'
@@ -58,6 +59,16 @@ export function createRowStore(db: Db): RowStore {
       const removed = new Set(rows.map(({ id }) => id))
       return (await readAdministrators(db)).map((each) => ({ ...each, deleted: removed.has(each.id) }))
     },
+
+    trustRules: async () => {
+      const { rows } = await sql<{ id: string }>`
+        select distinct detail ->> 'rule' as id from audit where action = 'trust-rule.delete'`.execute(db)
+      const removed = new Set(rows.map(({ id }) => id))
+      const stored = await trustRules(db).orderBy('r.id').execute()
+      return stored.map((row) => ({ ...toTrustRule(row), deleted: removed.has(row.id) }))
+    },
+
+    exchangedKeys: async () => (await exchangedKeys(db).orderBy('x.id').execute()).map(toExchangedKey),
 
     rewrite: (name, decide) =>
       db.transaction().execute(async (trx) => {

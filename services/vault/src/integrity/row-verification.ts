@@ -6,10 +6,12 @@ import {
   type AdministratorRow,
   type AuthenticRows,
   type EnvironmentSeal,
+  type ExchangedKeyRow,
   fingerprintOf,
   type Sealed,
   type SealedProject,
   type StoredEnvironment,
+  type TrustRuleRow,
 } from './rows.ts'
 
 /**
@@ -56,6 +58,10 @@ export type RowStore = {
   forgedClaims(limit: number): Promise<readonly string[]>
   /** All named administrators; `deleted` if the audit log has their deletion. */
   administrators(): Promise<readonly (Sealed<AdministratorRow> & { readonly deleted: boolean })[]>
+  /** All trust rules; `deleted` if the audit log has their removal. */
+  trustRules(): Promise<readonly (Sealed<TrustRuleRow> & { readonly deleted: boolean })[]>
+  /** All keys that were admitted for ID tokens. */
+  exchangedKeys(): Promise<readonly Sealed<ExchangedKeyRow>[]>
   /** Locks a project and its environments, calls `decide` and writes the result with its audit entries. */
   rewrite(name: string, decide: (rows: ProjectRows) => Resealed | undefined): Promise<void>
 }
@@ -188,6 +194,12 @@ export function createRowVerification(deps: {
         if (!rows.isAdministrator(row)) problems.push(`administrator ${row.id}: its row is not authentic`)
         if (row.deleted) problems.push(`administrator ${row.id}: it was removed but is stored`)
       }
+      for (const row of await store.trustRules()) {
+        if (!rows.isTrustRule(row)) problems.push(`trust rule ${row.id}: its row is not authentic`)
+        if (row.deleted) problems.push(`trust rule ${row.id}: it was removed but is stored`)
+      }
+      for (const row of await store.exchangedKeys())
+        if (!rows.isExchangedKey(row)) problems.push(`exchanged key ${row.id}: its row is not authentic`)
       return problems
     },
 

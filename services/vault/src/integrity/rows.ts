@@ -61,11 +61,42 @@ export type AdministratorProjectRow = {
   readonly projectUid: string
 }
 
+/** Whom a project trusts: ID tokens of an issuer with matching claims admit keys. */
+export type TrustRuleRow = {
+  readonly id: string
+  readonly projectUid: string
+  readonly name: string
+  readonly issuer: string
+  readonly audience: string
+  readonly algorithms: readonly string[]
+  /** Names and patterns by turns. */
+  readonly claims: readonly string[]
+  readonly scope: Scope
+  readonly minutes: number
+  readonly createdAt: Date
+}
+
+/** A key that was admitted for an ID token. It does not belong to a generation of its project. */
+export type ExchangedKeyRow = {
+  readonly id: string
+  readonly projectUid: string
+  readonly ruleId: string
+  readonly publicKey: Uint8Array
+  /** The subject of the ID token, shortened. */
+  readonly subject: string
+  readonly scope: Scope
+  readonly createdAt: Date
+  readonly expiresAt: Date
+}
+
 /** A row with its code. It may not have been written by the vault. */
 export type Sealed<Row> = Row & { readonly code: Buffer }
 
 /** The tables whose rows can be refused. */
-export const REFUSED_TABLES = ['projects', 'project_keys', 'environments', 'administrators', 'audit_seals'] as const
+export const REFUSED_TABLES = [
+  ...(['projects', 'project_keys', 'environments', 'administrators', 'audit_seals'] as const),
+  ...(['trust_rules', 'exchanged_keys'] as const),
+] as const
 export type RefusedTable = (typeof REFUSED_TABLES)[number]
 
 /** Called for every row that was refused because its code is missing or wrong. */
@@ -113,6 +144,20 @@ export function createAuthenticRows(chainKey: KeyObject, onRefused: OnRefused) {
   const administratorProjectCode = ({ administratorId, name, projectUid }: AdministratorProjectRow): Buffer =>
     codeOf('administrator-project', [administratorId, name, projectUid])
 
+  const trustRuleCode = (row: TrustRuleRow): Buffer =>
+    codeOf('trust-rule', [
+      ...[row.id, row.projectUid, row.name, row.issuer, row.audience, listOf(row.algorithms), listOf(row.claims)],
+      ...[row.scope.access, listOf(row.scope.envs), String(row.minutes), timeOf(row.createdAt)],
+    ])
+
+  const exchangedKeyCode = (row: ExchangedKeyRow): Buffer =>
+    codeOf('exchanged-key', [
+      ...[row.id, row.projectUid, row.ruleId, Buffer.from(row.publicKey).toString('hex'), row.subject],
+      ...[row.scope.access, listOf(row.scope.envs), timeOf(row.createdAt), timeOf(row.expiresAt)],
+    ])
+
+  const isTrustRule = (row: Sealed<TrustRuleRow>): boolean => isCode(trustRuleCode(row), row.code)
+  const isExchangedKey = (row: Sealed<ExchangedKeyRow>): boolean => isCode(exchangedKeyCode(row), row.code)
   const isProject = (project: SealedProject): boolean => isCode(projectCode(project), project.code)
   const isAdministrator = (row: Sealed<AdministratorRow>): boolean => isCode(administratorCode(row), row.code)
 
@@ -163,6 +208,8 @@ export function createAuthenticRows(chainKey: KeyObject, onRefused: OnRefused) {
     isProject,
     isAdministrator,
     isEnvironment,
+    isTrustRule,
+    isExchangedKey,
     openProject,
     sealProject,
     assertEnvironment,
@@ -225,6 +272,27 @@ export function createAuthenticRows(chainKey: KeyObject, onRefused: OnRefused) {
     acceptAdministratorProject: (row: Sealed<AdministratorProjectRow>): boolean => {
       const isAuthentic = isCode(administratorProjectCode(row), row.code)
       if (!isAuthentic) onRefused('administrators', { administrator: row.administratorId, project: row.name })
+      return isAuthentic
+    },
+
+    sealTrustRule: <Row extends TrustRuleRow>(row: Row): Sealed<Row> => ({ ...row, code: trustRuleCode(row) }),
+
+    /** Whether the vault wrote the row of a trust rule. */
+    acceptTrustRule: (row: Sealed<TrustRuleRow>): boolean => {
+      const isAuthentic = isTrustRule(row)
+      if (!isAuthentic) onRefused('trust_rules', { rule: row.id })
+      return isAuthentic
+    },
+
+    sealExchangedKey: <Row extends ExchangedKeyRow>(row: Row): Sealed<Row> => ({
+      ...row,
+      code: exchangedKeyCode(row),
+    }),
+
+    /** Whether the vault wrote the row of a key that was admitted for an ID token. */
+    acceptExchangedKey: (row: Sealed<ExchangedKeyRow>): boolean => {
+      const isAuthentic = isExchangedKey(row)
+      if (!isAuthentic) onRefused('exchanged_keys', { key: row.id, rule: row.ruleId })
       return isAuthentic
     },
   }

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { hasAccess, requireName } from '../access/administrator.ts'
-import { ENV, PROJECT_NAME } from '../access/names.ts'
+import { PROJECT_NAME } from '../access/names.ts'
 import { ACCESS } from '../access/project-caller.ts'
 import type { AuditLog } from '../audit/audit.ts'
-import { OK, ok, projectParams, time } from '../http/fields.ts'
+import { OK, ok, projectParams, scope, time } from '../http/fields.ts'
 import { adminEndpoint, endpoints } from '../http/surface.ts'
 import { fingerprintOf, type ProjectKey } from '../integrity/rows.ts'
 import { OVERLAP_MS } from './project-keys.ts'
@@ -14,17 +14,6 @@ const publicKey = z
   .custom<unknown>((key) => key !== undefined, 'is required')
   .transform((key) => (typeof key === 'string' ? key : ''))
   .meta({ type: 'string', description: '64 hex digits, or a JWK as a JSON string.' })
-
-const scope = z.strictObject({
-  access: z.enum(ACCESS).default('read-write'),
-  envs: z
-    .array(z.string().regex(ENV, 'must be names of environments'))
-    .min(1)
-    .max(100)
-    .nullable()
-    .default(null)
-    .meta({ description: 'null for all environments.' }),
-})
 
 const project = z
   .strictObject({

@@ -1,0 +1,33 @@
+import type { Generated } from 'kysely'
+
+/** Trust rules, and the keys that were admitted for ID tokens. */
+export type ExchangeTables = {
+  trust_rules: {
+    id: string
+    project_uid: string
+    name: string
+    issuer: string
+    audience: string
+    algorithms: string[]
+    /** Names and patterns by turns. */
+    claims: string[]
+    access: string
+    envs: string[] | null
+    minutes: number
+    created_at: Date
+    code: Buffer
+  }
+  exchanged_keys: {
+    id: string
+    project_uid: string
+    rule_id: string
+    public_key: Buffer
+    subject: string
+    access: string
+    envs: string[] | null
+    created_at: Date
+    expires_at: Date
+    last_used_at: Generated<Date | null>
+    code: Buffer
+  }
+}
