@@ -11,13 +11,15 @@ import { auditEndpoints } from './audit/audit.routes.ts'
 import type { Context, UseCases } from './context.ts'
 import { apiError, ERRORS } from './errors.ts'
 import { trustRuleEndpoints } from './exchange/trust-rules.routes.ts'
+import { expiryEndpoints } from './expiry/expiry.routes.ts'
 import { createErrorAnswer, errorBodySchema } from './http/errors.middleware.ts'
 import { plainFramingOnly, standardHeaders, unknownPath } from './http/headers.middleware.ts'
 import { createVaultServer } from './http/server.ts'
 import { codesOf, type VaultEndpoint, type VaultSurface } from './http/surface.ts'
 import { overviewEndpoints } from './overview/overview.routes.ts'
 import { projectEndpoints } from './projects/projects.routes.ts'
-import { secretAdminEndpoints, secretEndpoints } from './secrets/secrets.routes.ts'
+import { secretEndpoints } from './secrets/secrets.routes.ts'
+import { secretAdminEndpoints } from './secrets/secrets-administration.routes.ts'
 
 /** Every endpoint of the REST surface. */
 export const ENDPOINTS: readonly VaultEndpoint<UseCases>[] = [
@@ -25,6 +27,7 @@ export const ENDPOINTS: readonly VaultEndpoint<UseCases>[] = [
   ...projectEndpoints,
   ...trustRuleEndpoints,
   ...secretAdminEndpoints,
+  ...expiryEndpoints,
   ...auditEndpoints,
   ...administratorEndpoints,
   ...overviewEndpoints,
@@ -67,7 +70,7 @@ export function describeApi(): OpenApiDocument {
 /** The built web application; the path is valid from `src` and from `dist`. */
 const WEB_FOLDER = fileURLToPath(new URL('../web/dist', import.meta.url))
 /** The first path segments of the console's pages. */
-const WEB_PAGES = ['projects', 'administrators', 'audit'] as const
+const WEB_PAGES = ['projects', 'expiring', 'administrators', 'audit'] as const
 
 type Options = { readonly logger: Logger; readonly stopping: AbortSignal }
 

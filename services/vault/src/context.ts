@@ -11,6 +11,8 @@ import { type AuditParts, createAuditParts } from './context/audit.ts'
 import { connect, type Start } from './context/connections.ts'
 import { createProjectsAndSecrets, type ProjectsAndSecrets } from './context/projects-and-secrets.ts'
 import { createRest, type Rest } from './context/rest.ts'
+import { createExpiryStore } from './expiry/expiry.store.ts'
+import { createExpiry, type Expiry } from './expiry/expiry.ts'
 import { createVerificationStore } from './integrity/chain.store.ts'
 import { createRecentVerification, type RecentVerification } from './integrity/verification.ts'
 import { createActivityStore } from './overview/activity.store.ts'
@@ -23,6 +25,7 @@ export type UseCases = ProjectsAndSecrets['useCases'] &
   Pick<AuditParts, 'audit'> & {
     readonly overview: Overview
     readonly activity: Activity
+    readonly expiry: Expiry
     readonly recentVerification: RecentVerification
   }
 
@@ -56,6 +59,12 @@ async function join(start: Start): Promise<Omit<Context, 'close'>> {
   const { useCases, signedRequests } = await createProjectsAndSecrets(connections)
   const { httpMetrics, background, unread, keyring, db, clock, chainKeys } = connections
   const checks = { ...connections.checks, ...auditChecks }
+  const expiry = createExpiry({
+    store: createExpiryStore(db),
+    clock,
+    onCountError: (error) => connections.logger.warn({ err: error }, 'counting expiring secrets failed'),
+  })
+  connections.metrics.observeExpiringSecrets(expiry.recentCounts)
   createReadinessMetrics(httpMetrics.registry, checks)
   return {
     useCases: {
@@ -63,6 +72,7 @@ async function join(start: Start): Promise<Omit<Context, 'close'>> {
       audit,
       overview: createOverview({ store: createOverviewStore(db), projects: useCases.projects }),
       activity: createActivity({ store: createActivityStore(db), clock }),
+      expiry,
       recentVerification: createRecentVerification({ store: createVerificationStore(db), chainKeys }),
     },
     rest: createRest(connections, signedRequests, { refusals, administrators: useCases.administrators }),

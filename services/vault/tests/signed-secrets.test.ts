@@ -95,7 +95,7 @@ test.each([
   ['a lone surrogate in the key', '{"key":"\\udc00","value":"v","env":"e"}'],
   ['an environment with a slash', { key: 'k', value: 'v', env: 'a/b' }],
   ['an environment of 65 characters', { key: 'k', value: 'v', env: 'e'.repeat(65) }],
-  ['a member it does not know', { key: 'k', value: 'v', env: 'e', note: 'n' }],
+  ['a member it does not know', { key: 'k', value: 'v', env: 'e', notes: 'n' }],
   ['the key twice', '{"key":"a","key":"b","value":"v","env":"e"}'],
   ['text that is not JSON', 'key=a'],
   ['no body', undefined],

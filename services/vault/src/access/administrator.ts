@@ -1,8 +1,8 @@
 import { forbidden } from '../errors.ts'
 import type { Wanted } from '../limits/wanted.ts'
 
-/** The role of a named administrator: everything listed here, or read only. */
-export const ROLES = ['administrator', 'auditor'] as const
+/** The role of a named administrator: everything listed here, secrets only, or read only. */
+export const ROLES = ['administrator', 'editor', 'auditor'] as const
 export type Role = (typeof ROLES)[number]
 
 /** A project by its name and its uid, which differs from that of any other project of the same name. */
@@ -32,6 +32,8 @@ export type Editor = Pick<Administrator, 'actor' | 'address' | 'projects' | 'wan
 type RequestedEndpoint = { readonly method: string; readonly path: string; readonly project: string | undefined }
 
 const ADMINISTRATORS = '/v1/admin/administrators'
+/** The endpoints that editors may use to write. */
+const SECRETS = ['/v1/admin/projects/:id/secrets', '/v1/admin/secrets/:id']
 
 /**
  * Whether an administrator may use an endpoint. This is decided before the project is looked up, so that the answer does
@@ -39,9 +41,14 @@ const ADMINISTRATORS = '/v1/admin/administrators'
  */
 export function mayUse({ role, projects }: Administrator, { method, path, project }: RequestedEndpoint): boolean {
   if (role === 'holder') return true
-  if (role === 'auditor' && method !== 'GET') return false
+  if (method !== 'GET' && !mayWrite(role, path)) return false
   if (path.startsWith(ADMINISTRATORS)) return method === 'GET' && projects === null
   return project === undefined || hasAccess({ projects }, project)
+}
+
+function mayWrite(role: Role, path: string): boolean {
+  if (role === 'editor') return SECRETS.some((each) => path === each || path.startsWith(`${each}/`))
+  return role === 'administrator'
 }
 
 /** Whether an administrator has access to a project. */

@@ -69,7 +69,10 @@ export async function insertAuditEntry(trx: Db, entry: NewEntry, project: EntryO
   await insertAuditEntries(trx, [{ entry, project }])
 }
 
-/** Inserts several entries in one statement. */
+/** Postgres limits the number of parameters of a statement. */
+const MAX_PER_STATEMENT = 1_000
+
+/** Inserts entries, in as few statements as possible. */
 export async function insertAuditEntries(trx: Db, entries: readonly EntryOfProject[]): Promise<void> {
   const rows = entries.map(({ entry, project }) => ({
     id: entry.id,
@@ -82,7 +85,11 @@ export async function insertAuditEntries(trx: Db, entries: readonly EntryOfProje
     actor: entry.actor,
     detail: entry.detail === null ? null : JSON.stringify(entry.detail),
   }))
-  await trx.insertInto('audit').values(rows).execute()
+  for (let start = 0; start < rows.length; start += MAX_PER_STATEMENT)
+    await trx
+      .insertInto('audit')
+      .values(rows.slice(start, start + MAX_PER_STATEMENT))
+      .execute()
 }
 
 /** The lowest id of a day earlier excludes older partitions; an id has the time of the process, an entry that of its request. */

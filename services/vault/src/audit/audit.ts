@@ -8,6 +8,7 @@ export const ACTIONS = [
   'put',
   'delete',
   'restore',
+  'annotate',
   'project.create',
   'project.update',
   'project.delete',
@@ -117,6 +118,7 @@ type Read = {
     | 'trust-rules'
     | 'secrets'
     | 'versions'
+    | 'expiring'
     | 'audit'
     | 'administrators'
     | 'overview'

@@ -7,6 +7,8 @@ import { createKeyUses } from '../projects/key-uses.ts'
 import { createKeyUseStore, createProjectStore } from '../projects/projects.store.ts'
 import { createProjects } from '../projects/projects.ts'
 import { createSigningProjects } from '../projects/signing-projects.ts'
+import { createCopyStore } from '../secrets/copies.store.ts'
+import { createCopies } from '../secrets/copies.ts'
 import { createFetches } from '../secrets/fetches.ts'
 import { createProjectSecrets } from '../secrets/project-secrets.ts'
 import { createSecretStore } from '../secrets/secrets.store.ts'
@@ -81,8 +83,10 @@ export async function createProjectsAndSecrets(connections: Connections) {
     },
   })
   const secrets = createSecrets({ store, values, clock, inTurn })
+  const copyStore = createCopyStore(db, rows, limits)
+  const copies = createCopies({ store: copyStore, projects: store, values, clock, inTurn })
   const fetches = createFetches({ store, values, rows, signedRequests, clock, limits })
   const projectSecrets = createProjectSecrets({ secrets, fetches, signedRequests })
   const { trustRules } = createExchangeParts(connections, inTurn)
-  return { useCases: { administrators, projects, secrets, projectSecrets, trustRules }, signedRequests }
+  return { useCases: { administrators, projects, secrets, copies, projectSecrets, trustRules }, signedRequests }
 }

@@ -1,5 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { ErrorCode } from '../errors.ts'
+import type { ExpiryCounts } from '../expiry/expiry.ts'
 import { REFUSED_TABLES, type RefusedTable } from '../integrity/rows.ts'
 
 /** The vault's own metrics. docs/operations.md has their meaning. */
@@ -50,6 +51,19 @@ export function createVaultMetrics(registry: Registry) {
         registers,
         collect() {
           this.set(count())
+        },
+      })
+    },
+
+    /** Adds a gauge of the secrets that expire; it stays as it is while they are not counted. */
+    observeExpiringSecrets: (count: () => Promise<ExpiryCounts | undefined>): void => {
+      new Gauge({
+        name: 'vault_secrets_expiring',
+        help: 'Secrets that are overdue, or expire within 7d or 30d, up to 10,000. At most a minute old.',
+        labelNames: ['due'],
+        registers,
+        async collect() {
+          for (const [due, secrets] of Object.entries((await count()) ?? {})) this.set({ due }, secrets)
         },
       })
     },

@@ -8,6 +8,7 @@ import { droppedVersions } from './migrations/0005-dropped-versions.ts'
 import { repeatedPrunings } from './migrations/0006-repeated-prunings.ts'
 import { tampering } from './migrations/0007-tampering.ts'
 import { runTime } from './migrations/0008-run-time.ts'
+import { secretDetails } from './migrations/0010-secret-details.ts'
 import { exchange } from './migrations/0012-exchange.ts'
 
 /**
@@ -23,6 +24,7 @@ export const migrate: Migrate = createMigrate({
     '0006-repeated-prunings': repeatedPrunings,
     '0007-tampering': tampering,
     '0008-run-time': runTime,
+    '0010-secret-details': secretDetails,
     '0012-exchange': exchange,
   },
   grants,

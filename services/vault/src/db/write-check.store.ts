@@ -13,8 +13,8 @@ export async function checkWrites(db: Db): Promise<void> {
       insert into audit (id, project_uid, project_id, action, env, requested_at, ip, detail)
       select id, project_uid, project_id, action, env, requested_at, ip, detail from audit where false
     ), secret as (
-      insert into secrets (id, project_uid, env, key, version, updated_at)
-      select id, project_uid, env, key, version, updated_at from secrets where false
+      insert into secrets (id, project_uid, env, key, version, updated_at, note, owner, expires_at)
+      select id, project_uid, env, key, version, updated_at, note, owner, expires_at from secrets where false
     ), version as (
       insert into secret_versions (secret_id, version, dek_v, blob, created_at)
       select secret_id, version, dek_v, blob, created_at from secret_versions where false

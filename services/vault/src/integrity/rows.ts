@@ -235,19 +235,19 @@ export function createAuthenticRows(chainKey: KeyObject, onRefused: OnRefused) {
     },
 
     /**
-     * Returns the seal of an environment after a change of one secret.
+     * Returns the seal of an environment after changes of its secrets.
      *
      * @param before the stored environment, locked
-     * @param change the new version of a secret; undefined if the secret was deleted
+     * @param changes the new version of each secret; undefined if the secret was deleted
      * @throws ApiError decryption_failed if the environment is not as the vault wrote it
      */
     nextEnvironment: (
       before: StoredEnvironment,
-      { key, version }: { key: string; version: number | undefined },
+      changes: readonly { key: string; version: number | undefined }[],
     ): EnvironmentSeal => {
       assertEnvironment(before)
-      const others = before.current.filter((each) => each.key !== key)
-      const current = version === undefined ? others : [...others, { key, version }]
+      const versions = new Map([...before.current, ...changes].map(({ key, version }) => [key, version]))
+      const current = [...versions].flatMap(([key, version]) => (version === undefined ? [] : [{ key, version }]))
       return sealEnvironment({ ...before, current }, (before.stored?.revision ?? 0) + 1)
     },
 

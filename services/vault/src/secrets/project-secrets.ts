@@ -2,7 +2,7 @@ import { allows, type ProjectCaller } from '../access/project-caller.ts'
 import { apiError, forbidden } from '../errors.ts'
 import type { SignedRequests } from '../signed-requests/signed-requests.ts'
 import type { Fetched, Fetches } from './fetches.ts'
-import type { SecretReference, Secrets, Stale } from './secrets.ts'
+import type { SecretReference, Secrets, Stale, ValueToStore } from './secrets.ts'
 
 /** The secrets of a project as the project itself uses them. */
 export type ProjectSecrets = ReturnType<typeof createProjectSecrets>
@@ -50,7 +50,7 @@ export function createProjectSecrets(deps: {
       whileCurrent(caller, { access: 'read', env }, (current) => fetches.fetch(current, env)),
 
     /** Creates a secret or overwrites its value. @throws ApiError forbidden, unknown_project, invalid_signature */
-    put: async (caller: ProjectCaller, secret: { env: string; key: string; value: string }): Promise<void> => {
+    put: async (caller: ProjectCaller, secret: ValueToStore): Promise<void> => {
       await whileCurrent(caller, { access: 'write', env: secret.env }, (current) => secrets.put(current, secret))
     },
 

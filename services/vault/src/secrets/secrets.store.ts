@@ -1,15 +1,24 @@
 import { sql } from 'kysely'
 import type { Pool } from 'pg'
+import type { ProjectRef } from '../access/administrator.ts'
 import { allows, type ProjectCaller } from '../access/project-caller.ts'
-import { insertAuditEntry } from '../audit/audit.store.ts'
+import { insertAuditEntries, insertAuditEntry } from '../audit/audit.store.ts'
 import type { NewEntry } from '../audit/audit.ts'
 import { anyUuid, type Db, writeTransaction } from '../database.ts'
 import { apiError } from '../errors.ts'
 import { lockEnvironment, markOf, writeEnvironment } from '../integrity/rows.store.ts'
 import type { AuthenticRows, StoredEnvironment } from '../integrity/rows.ts'
 import type { StoredDataKey } from '../keyring/data-keys.ts'
+import { type DetailChanges, recorded } from './details.ts'
 import { readAll } from './fetches.store.ts'
-import type { SecretReference, SecretStore, StorageLimits } from './secrets.ts'
+import type {
+  EncryptNewValue,
+  EntryForStored,
+  NewValue,
+  SecretReference,
+  SecretStore,
+  StorageLimits,
+} from './secrets.ts'
 
 /**
  * Secrets in Postgres. To avoid deadlocks, every transaction that changes an environment locks in this order: the project,
@@ -28,12 +37,38 @@ export function createSecretStore(
     trx: Db,
     before: StoredEnvironment,
     change: { key: string; version: number | undefined },
-    project: { uid: string; name: string },
+    project: ProjectRef,
     entryFor: (revision: number) => NewEntry,
   ): Promise<void> {
-    const next = authentic.nextEnvironment(before, change)
-    await writeEnvironment(trx, before, next)
-    await insertAuditEntry(trx, entryFor(next.revision), project)
+    await finishChanges(trx, { authentic, before, changes: [change], project }, (revision) => [entryFor(revision)])
+  }
+
+  /** Adds a version, and the secret if it is new, to a locked project. Returns the version. */
+  async function putValue(
+    trx: Db,
+    project: ProjectRef,
+    secret: NewValue,
+    encrypt: EncryptNewValue,
+    entryFor: EntryForStored,
+  ): Promise<number> {
+    const dataKey = await reserveDataKey(trx, project.uid)
+    const before = await lockEnvironment(trx, project.uid, secret.env)
+    const isNew = before.current.every(({ key }) => key !== secret.key)
+    if (isNew) requireFewSecrets(before.current.length + 1, limits)
+    const version = await nextVersion(trx, before, secret.key)
+    const changed = { version, updated_at: secret.now, ...detailColumns(secret.details) }
+    const { id } = await trx
+      .insertInto('secrets')
+      .values({ id: secret.id, project_uid: project.uid, env: secret.env, key: secret.key, ...changed })
+      .onConflict((conflict) => conflict.columns(['project_uid', 'env', 'key']).doUpdateSet(changed))
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    await addVersion(trx, { id, version, dataKey, blob: await encrypt(version, dataKey), now: secret.now })
+    if (isNew) await requireFewEnvironments(trx, project.uid, limits)
+    await requireSpace(trx, project.uid, secret.env, limits)
+    await dropOldVersions(trx, [{ id, version }], limits)
+    await finish(trx, before, { key: secret.key, version }, project, (revision) => entryFor(id, version, revision))
+    return version
   }
 
   return {
@@ -47,34 +82,27 @@ export function createSecretStore(
     put: (caller, secret, encrypt, entryFor) =>
       writeTransaction(db, caller.wanted, async (trx) => {
         if (!(await lockCaller(trx, caller, secret.now, { covered: true }))) return 'stale'
-        const dataKey = await reserveDataKey(trx, caller.projectUid)
-        const before = await lockEnvironment(trx, caller.projectUid, secret.env)
-        const isNew = before.current.every(({ key }) => key !== secret.key)
-        if (isNew) requireFewSecrets(before.current, limits)
-        const version = await nextVersion(trx, before, secret.key)
-        const { id } = await trx
-          .insertInto('secrets')
-          .values({
-            id: secret.id,
-            project_uid: caller.projectUid,
-            env: secret.env,
-            key: secret.key,
-            version,
-            updated_at: secret.now,
-          })
-          .onConflict((conflict) =>
-            conflict.columns(['project_uid', 'env', 'key']).doUpdateSet({ version, updated_at: secret.now }),
-          )
-          .returning('id')
-          .executeTakeFirstOrThrow()
-        await addVersion(trx, { id, version, dataKey, blob: await encrypt(version, dataKey), now: secret.now })
-        if (isNew) await requireFewEnvironments(trx, caller.projectUid, limits)
-        await requireSpace(trx, caller.projectUid, secret.env, limits)
-        await dropOldVersions(trx, id, version, limits)
-        const project = { uid: caller.projectUid, name: caller.project }
-        const entry = (revision: number) => entryFor(id, version, revision)
-        await finish(trx, before, { key: secret.key, version }, project, entry)
+        await putValue(trx, { uid: caller.projectUid, name: caller.project }, secret, encrypt, entryFor)
         return 'stored'
+      }),
+
+    putAny: (project, secret, { wanted }, encrypt, entryFor) =>
+      writeTransaction(db, wanted, async (trx) =>
+        (await lockProject(trx, project.uid)) ? putValue(trx, project, secret, encrypt, entryFor) : undefined,
+      ),
+
+    annotate: (id, details, { projects, wanted }, entryFor) =>
+      writeTransaction(db, wanted, async (trx) => {
+        const secret = await findSecret(trx, { id }, projects)
+        if (secret === undefined || !(await lockProject(trx, secret.uid))) return false
+        const changed = await trx
+          .updateTable('secrets')
+          .set(detailColumns(details))
+          .where('id', '=', id)
+          .returning('id')
+          .executeTakeFirst()
+        if (changed !== undefined) await insertAuditEntry(trx, entryFor(secret), secret)
+        return changed !== undefined
       }),
 
     remove: (caller, reference, now, entryFor) =>
@@ -111,7 +139,7 @@ export function createSecretStore(
     listAfter: async (projectUid, env, after, limit) => {
       const rows = await db
         .selectFrom('secrets')
-        .select(['id', 'key', 'env', 'updated_at as updatedAt'])
+        .select(['id', 'key', 'env', 'updated_at as updatedAt', 'note', 'owner', 'expires_at as expiresAt'])
         .where('project_uid', '=', projectUid)
         .$if(env !== undefined, (query) => query.where('env', '=', env ?? ''))
         .$if(after !== undefined, (query) =>
@@ -121,7 +149,7 @@ export function createSecretStore(
         .orderBy('key')
         .limit(limit)
         .execute()
-      return rows
+      return rows.map(({ id, key, env, updatedAt, ...details }) => ({ id, key, env, updatedAt, ...recorded(details) }))
     },
 
     versionsOf: async (id, projects) => {
@@ -175,11 +203,12 @@ export function createSecretStore(
           key: secret.key,
           version,
         }
-        const blob = await reencrypt({ place, dataKey: toDataKey(old), blob: old.blob }, next, dataKey)
+        const stored = { place, dataKey: toDataKey(old), blob: old.blob }
+        const blob = await reencrypt(stored, { env: secret.env, version: next }, dataKey)
         await trx.updateTable('secrets').set({ version: next, updated_at: now }).where('id', '=', id).execute()
         await addVersion(trx, { id, version: next, dataKey, blob, now })
         await requireSpace(trx, secret.project_uid, secret.env, limits)
-        await dropOldVersions(trx, id, next, limits)
+        await dropOldVersions(trx, [{ id, version: next }], limits)
         const project = { uid: secret.project_uid, name: secret.name }
         await finish(trx, before, { key: secret.key, version: next }, project, (revision) =>
           entryFor(secret.env, next, revision),
@@ -223,7 +252,7 @@ function findSecret(trx: Db, reference: SecretReference, projects: readonly { ui
 }
 
 /** Locks a project until the transaction ends, so that a deletion waits. False if it was deleted. */
-async function lockProject(trx: Db, uid: string): Promise<boolean> {
+export async function lockProject(trx: Db, uid: string): Promise<boolean> {
   const row = await trx.selectFrom('projects').select('uid').where('uid', '=', uid).forKeyShare().executeTakeFirst()
   return row !== undefined
 }
@@ -238,7 +267,7 @@ async function deleteSecret(trx: Db, id: string, { current }: StoredEnvironment)
 }
 
 /** Counts an encryption with the newest data key of a project, and returns the key, locked until the transaction ends. */
-async function reserveDataKey(trx: Db, projectUid: string): Promise<StoredDataKey> {
+export async function reserveDataKey(trx: Db, projectUid: string): Promise<StoredDataKey> {
   const row = await trx
     .updateTable('project_deks')
     .set({ encryptions: sql`encryptions + 1` })
@@ -270,30 +299,42 @@ async function addVersion(
     .execute()
 }
 
-function toDataKey(row: { dek_v: number; kek_id: string; wrapped: Buffer }): StoredDataKey {
+/** Returns the stored data key of a row. */
+export function toDataKey(row: { dek_v: number; kek_id: string; wrapped: Buffer }): StoredDataKey {
   return { dekV: row.dek_v, kekId: row.kek_id, wrapped: row.wrapped }
 }
 
+async function nextVersion(trx: Db, environment: StoredEnvironment, key: string): Promise<number> {
+  return (await nextVersions(trx, environment, [key])).get(key) ?? 1
+}
+
 /**
- * The version of a secret's next value: one more than the last that the key had in its environment, including deleted
- * secrets. The current version is taken from the locked environment, whose seal covers it.
+ * The version of each secret's next value: one more than the last that the key had in its environment, including deleted
+ * secrets. The current versions are taken from the locked environment, whose seal covers them.
  */
-async function nextVersion(trx: Db, { projectUid, env, current }: StoredEnvironment, key: string): Promise<number> {
-  const known = current.find((each) => each.key === key)
-  const { version } = await trx
+export async function nextVersions(
+  trx: Db,
+  { projectUid, env, current }: StoredEnvironment,
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await trx
     .selectFrom('removed_secrets')
-    .select(({ fn }) => fn.max<number | null>('version').as('version'))
+    .select(['key', 'version'])
     .where('project_uid', '=', projectUid)
     .where('env', '=', env)
     // The empty key represents all keys without their own row.
-    .where('key', 'in', known === undefined ? [key, ''] : [key])
-    .executeTakeFirstOrThrow()
-  return Math.max(known?.version ?? 0, version ?? 0) + 1
+    .where('key', '=', sql<string>`any(${[...keys, '']}::text[])`)
+    .execute()
+  const removed = new Map(rows.map(({ key, version }) => [key, version]))
+  const known = new Map(current.map(({ key, version }) => [key, version]))
+  return new Map(
+    keys.map((key) => [key, Math.max(known.get(key) ?? removed.get('') ?? 0, removed.get(key) ?? 0) + 1] as const),
+  )
 }
 
-/** @throws ApiError payload_too_large if the environment already has the maximum number of secrets */
-function requireFewSecrets(before: readonly unknown[], limits: StorageLimits): void {
-  if (before.length >= limits.secrets)
+/** @throws ApiError payload_too_large if an environment would have more than the maximum number of secrets */
+export function requireFewSecrets(count: number, limits: StorageLimits): void {
+  if (count > limits.secrets)
     throw apiError('payload_too_large', `The environment would have more than ${String(limits.secrets)} secrets.`)
 }
 
@@ -302,7 +343,7 @@ function requireFewSecrets(before: readonly unknown[], limits: StorageLimits): v
  *
  * @throws ApiError payload_too_large if the environment has become too large
  */
-async function requireSpace(trx: Db, projectUid: string, env: string, limits: StorageLimits): Promise<void> {
+export async function requireSpace(trx: Db, projectUid: string, env: string, limits: StorageLimits): Promise<void> {
   const { bytes } = await trx
     .selectFrom('secrets as s')
     .innerJoin('secret_versions as v', (join) =>
@@ -317,7 +358,7 @@ async function requireSpace(trx: Db, projectUid: string, env: string, limits: St
 }
 
 /** @throws ApiError payload_too_large if the project now has too many environments */
-async function requireFewEnvironments(trx: Db, projectUid: string, limits: StorageLimits): Promise<void> {
+export async function requireFewEnvironments(trx: Db, projectUid: string, limits: StorageLimits): Promise<void> {
   const { count } = await trx
     .selectFrom('secrets')
     .select(({ fn }) => fn.count<number>('env').distinct().as('count'))
@@ -327,6 +368,46 @@ async function requireFewEnvironments(trx: Db, projectUid: string, limits: Stora
     throw apiError('payload_too_large', `The project would have more than ${String(limits.environments)} environments.`)
 }
 
-async function dropOldVersions(trx: Db, id: string, newest: number, limits: StorageLimits): Promise<void> {
-  if (newest > limits.versions) await sql`select drop_old_versions(${id}, ${limits.versions})`.execute(trx)
+/** Drops the oldest versions of secrets that have more than the maximum. */
+export async function dropOldVersions(
+  trx: Db,
+  written: readonly { readonly id: string; readonly version: number }[],
+  limits: StorageLimits,
+): Promise<void> {
+  const ids = written.filter(({ version }) => version > limits.versions).map(({ id }) => id)
+  if (ids.length > 0)
+    await sql`select drop_old_versions(id, ${limits.versions}) from unnest(${ids}::uuid[]) as id`.execute(trx)
+}
+
+/** The columns of changed details. */
+function detailColumns({ note, owner, expiresAt }: DetailChanges) {
+  return {
+    ...(note !== undefined && { note }),
+    ...(owner !== undefined && { owner }),
+    ...(expiresAt !== undefined && { expires_at: expiresAt }),
+  }
+}
+
+/** Seals an environment after changes of its secrets, and inserts their audit entries. */
+export async function finishChanges(
+  trx: Db,
+  {
+    authentic,
+    before,
+    changes,
+    project,
+  }: {
+    authentic: Pick<AuthenticRows, 'nextEnvironment'>
+    before: StoredEnvironment
+    changes: readonly { key: string; version: number | undefined }[]
+    project: ProjectRef
+  },
+  entriesFor: (revision: number) => readonly NewEntry[],
+): Promise<void> {
+  const next = authentic.nextEnvironment(before, changes)
+  await writeEnvironment(trx, before, next)
+  await insertAuditEntries(
+    trx,
+    entriesFor(next.revision).map((entry) => ({ entry, project })),
+  )
 }

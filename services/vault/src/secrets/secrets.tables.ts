@@ -13,6 +13,9 @@ export type SecretTables = {
     key: string
     version: number
     updated_at: Date
+    note: string | null
+    owner: string | null
+    expires_at: Date | null
   }
   secret_versions: {
     secret_id: string

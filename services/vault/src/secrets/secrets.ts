@@ -3,11 +3,13 @@ import { isId, newId } from '@vault-and-tracker/service-kit/core/ids'
 import type { AllowedProjects, Editor, ProjectRef } from '../access/administrator.ts'
 import { PROJECT_NAME } from '../access/names.ts'
 import type { ProjectCaller } from '../access/project-caller.ts'
-import { type By, type NewEntry, newEntry } from '../audit/audit.ts'
+import { type By, type Detail, type NewEntry, newEntry } from '../audit/audit.ts'
 import { apiError } from '../errors.ts'
 import type { EnvironmentSeal } from '../integrity/rows.ts'
 import type { StoredDataKey } from '../keyring/data-keys.ts'
 import type { WriteTurns } from '../limits/write-turns.ts'
+import type { DetailChanges, RecordedDetails } from './details.ts'
+import { type Generation, generateValue } from './generated.ts'
 import type { NamedPlace, StoredValue, Values } from './values.ts'
 
 /** The project, its keys or its rules changed after the signature was verified: verify it again. */
@@ -33,7 +35,30 @@ export type SecretMetadata = {
   readonly key: string
   readonly env: string
   readonly updatedAt: Date
+} & RecordedDetails
+
+/** A value to store, with the id of the secret if it is new. */
+export type NewValue = {
+  readonly id: string
+  readonly env: string
+  readonly key: string
+  readonly details: DetailChanges
+  readonly now: Date
 }
+
+/** A value with its place, and details to change. */
+export type ValueToStore = {
+  readonly env: string
+  readonly key: string
+  readonly value: string
+  readonly details?: DetailChanges
+}
+
+/** Encrypts a value to store for its version. */
+export type EncryptNewValue = (version: number, dataKey: StoredDataKey) => Promise<Buffer>
+
+/** Returns the audit entry of a stored value. */
+export type EntryForStored = (secretId: string, version: number, revision: number) => NewEntry
 
 /** The versions of a secret without their values, the newest first. */
 export type SecretVersions = {
@@ -62,10 +87,25 @@ export type SecretStore = {
   /** Adds a version, and the secret if it is new, with the value that `encrypt` returns for the reserved version. */
   put(
     caller: ProjectCaller,
-    secret: { id: string; env: string; key: string; now: Date },
-    encrypt: (version: number, dataKey: StoredDataKey) => Promise<Buffer>,
-    entryFor: (secretId: string, version: number, revision: number) => NewEntry,
+    secret: NewValue,
+    encrypt: EncryptNewValue,
+    entryFor: EntryForStored,
   ): Promise<'stored' | Stale>
+  /** The same for an administrator. Returns the version; undefined if the project was deleted. */
+  putAny(
+    project: ProjectRef,
+    secret: NewValue,
+    by: Editor,
+    encrypt: EncryptNewValue,
+    entryFor: EntryForStored,
+  ): Promise<number | undefined>
+  /** Changes the details of a secret of any of the editor's projects. */
+  annotate(
+    id: string,
+    details: DetailChanges,
+    by: Editor,
+    entryFor: (secret: { env: string; key: string }) => NewEntry,
+  ): Promise<boolean>
   /** Deletes a secret of the caller's project with all its versions, if its environment is in the caller's scope. */
   remove(caller: ProjectCaller, secret: SecretReference, now: Date, entryFor: EntryForDeleted): Promise<Removal>
   /** The project of a secret, if it is one of these. */
@@ -86,7 +126,7 @@ export type SecretStore = {
   restore(
     version: { id: string; version: number; now: Date },
     by: Editor,
-    reencrypt: (old: StoredVersion, version: number, dataKey: StoredDataKey) => Promise<Buffer>,
+    reencrypt: Values['reencrypt'],
     entryFor: (env: string, version: number, revision: number) => NewEntry,
   ): Promise<number | undefined>
 }
@@ -103,6 +143,17 @@ export type StorageLimits = {
   readonly environments: number
   /** Versions per secret; older ones are dropped. */
   readonly versions: number
+}
+
+/** Returns the project with a name, if it is one of the editor's. @throws ApiError not_found */
+export async function findProject(
+  store: Pick<SecretStore, 'findProject'>,
+  name: string,
+  { projects }: Editor,
+): Promise<ProjectRef> {
+  const uid = await store.findProject(name)
+  if (uid === undefined || projects?.every((each) => each.uid !== uid) === true) throw apiError('not_found')
+  return { uid, name }
 }
 
 /** How many secrets of a listing are read before other requests have their turn. */
@@ -138,24 +189,63 @@ export function createSecrets(deps: { store: SecretStore; values: Values; clock:
     return inTurn({ owner: by.actor, project: project.name, wanted: by.wanted }, work)
   }
 
+  /** Prepares a write: what the store needs to encrypt the value and to record it. */
+  async function prepared(
+    project: ProjectRef,
+    { env, key, value, details = {} }: ValueToStore,
+    by: By,
+    more: Detail = {},
+  ) {
+    const placeOf = (version: number): NamedPlace => ({
+      ...{ projectUid: project.uid, project: project.name, env, key, version },
+    })
+    // Before its turn, so that writes fail together instead of one after another while the key service is unavailable.
+    await values.prepare(placeOf(0))
+    const encrypt: EncryptNewValue = (version, dataKey) => values.encrypt(placeOf(version), dataKey, value)
+    const entryFor: EntryForStored = (secretId, version, revision) =>
+      newEntry(clock, { action: 'put', env, by, detail: { secretId, key, version, revision, ...more } })
+    const secretNow = (): NewValue => ({ id: newId(), env, key, details, now: new Date(clock.now()) })
+    return { encrypt, entryFor, secretNow }
+  }
+
   return {
-    put: async (
-      caller: ProjectCaller,
-      { env, key, value }: { env: string; key: string; value: string },
-    ): Promise<'stored' | Stale> => {
-      const { projectUid, project } = caller
-      const placeOf = (version: number): NamedPlace => ({ projectUid, project, env, key, version })
-      // Before its turn, so that writes fail together instead of one after another while the key service is unavailable.
-      await values.prepare(placeOf(0))
-      return inTurn(turnOf(caller), () =>
-        store.put(
-          caller,
-          { id: newId(), env, key, now: new Date(clock.now()) },
-          (version, dataKey) => values.encrypt(placeOf(version), dataKey, value),
-          (secretId, version, revision) =>
-            newEntry(clock, { action: 'put', env, by: caller, detail: { secretId, key, version, revision } }),
-        ),
+    put: async (caller: ProjectCaller, secret: ValueToStore): Promise<'stored' | Stale> => {
+      const project = { uid: caller.projectUid, name: caller.project }
+      const { encrypt, entryFor, secretNow } = await prepared(project, secret, caller)
+      return inTurn(turnOf(caller), () => store.put(caller, secretNow(), encrypt, entryFor))
+    },
+
+    /**
+     * Creates a secret of a project or overwrites its value, as an administrator.
+     *
+     * @param value the value, or how to generate it
+     * @returns the version
+     * @throws ApiError not_found, payload_too_large
+     */
+    putAny: async (
+      projectName: string,
+      { value, ...secret }: Omit<ValueToStore, 'value'> & { readonly value: string | Generation },
+      by: Editor,
+    ): Promise<number> => {
+      const project = await findProject(store, projectName, by)
+      const isGenerated = typeof value !== 'string'
+      const text = isGenerated ? generateValue(value) : value
+      const more = isGenerated ? { generated: true } : {}
+      const { encrypt, entryFor, secretNow } = await prepared(project, { ...secret, value: text }, by, more)
+      const version = await inTurn({ owner: by.actor, project: project.name, wanted: by.wanted }, () =>
+        store.putAny(project, secretNow(), by, encrypt, entryFor),
       )
+      if (version === undefined) throw apiError('not_found')
+      return version
+    },
+
+    /** Changes the details of a secret; null removes one. @throws ApiError not_found */
+    annotate: async (id: string, details: DetailChanges, by: Editor): Promise<void> => {
+      const changed = Object.entries(details).flatMap(([name, value]) => (value === undefined ? [] : [name]))
+      const entryFor = ({ env, key }: { env: string; key: string }) =>
+        newEntry(clock, { action: 'annotate', env, by, detail: { secretId: id, key, changed: changed.join(',') } })
+      const found = await byAdministrator(id, by, () => store.annotate(id, details, by, entryFor))
+      if (found !== true) throw apiError('not_found')
     },
 
     /** Text that is not an id, and the id of another project's secret, are `absent`. */

@@ -90,10 +90,10 @@ export function createValues(deps: {
         encryptValue(await dataKeys.unwrap(place.projectUid, dataKey), dataKey.dekV, place, value),
       ),
 
-    /** Encrypts a stored value for another version. */
+    /** Encrypts a stored value for another place in the same project. */
     reencrypt: (
       old: { place: NamedPlace; dataKey: StoredDataKey; blob: Buffer },
-      version: number,
+      place: Pick<ValuePlace, 'env' | 'version'>,
       dataKey: StoredDataKey,
     ): Promise<Buffer> =>
       reportingAsync(old.place, async () => {
@@ -102,7 +102,8 @@ export function createValues(deps: {
           dataKeys.unwrap(projectUid, old.dataKey),
           dataKeys.unwrap(projectUid, dataKey),
         ])
-        return encryptValue(to, dataKey.dekV, { ...old.place, version }, decryptValue(from, old.place, old.blob))
+        const { env, version } = place
+        return encryptValue(to, dataKey.dekV, { ...old.place, env, version }, decryptValue(from, old.place, old.blob))
       }),
   }
 }

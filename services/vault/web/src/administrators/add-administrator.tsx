@@ -53,6 +53,7 @@ export function AddAdministrator({ onClose }: { onClose: () => void }) {
         name="role"
         choices={[
           ['auditor', 'Auditor: read only'],
+          ['editor', 'Editor: read, and write secrets'],
           ['administrator', 'Administrator: read and write, except administrators'],
         ]}
       />
@@ -79,12 +80,14 @@ export function AddAdministrator({ onClose }: { onClose: () => void }) {
   )
 }
 
+const ROLES = ['auditor', 'editor', 'administrator'] as const
+
 function bodyOf(values: Values) {
   const projects = (values['projects'] ?? '').split(',').flatMap((name) => name.trim() || [])
   const expiresAt = values['expiresAt'] ?? ''
   return {
     name: values['name'] ?? '',
-    role: values['role'] === 'administrator' ? ('administrator' as const) : ('auditor' as const),
+    role: ROLES.find((role) => role === values['role']) ?? 'auditor',
     projects: projects.length === 0 ? null : projects,
     expiresAt: expiresAt === '' ? null : new Date(expiresAt).toISOString(),
   }

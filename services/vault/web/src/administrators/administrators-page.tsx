@@ -7,12 +7,10 @@ import { type Column, Table } from '@vault-and-tracker/web-kit/table'
 import { useState } from 'react'
 import { api, read } from '../api/client.ts'
 import { administrators } from '../api/queries.ts'
-import { useAdministrator } from '../api/session.ts'
+import { ROLE_NAMES, useAdministrator } from '../api/session.ts'
 import type { Administrator } from '../api/types.ts'
 import { actionsColumn } from '../frame/actions-column.tsx'
 import { AddAdministrator } from './add-administrator.tsx'
-
-const ROLE_NAMES = { administrator: 'Administrator', auditor: 'Auditor' } as const
 
 /** Named administrators. Only the admin token of the configuration adds and removes them. */
 export function AdministratorsPage() {

@@ -26,6 +26,14 @@ export function closeSession(reason?: string): void {
   session.set({ isOpen: false, reason })
 }
 
+/** The names of the roles. */
+export const ROLE_NAMES = {
+  holder: 'Admin token',
+  administrator: 'Administrator',
+  editor: 'Editor',
+  auditor: 'Auditor',
+} as const
+
 const NOBODY: SignedInAdministrator = { actor: '', role: 'auditor', projects: [] }
 
 /** Who is signed in and what they may do. The vault decides; pages leave out what it would refuse. */
@@ -34,7 +42,8 @@ export function useAdministrator() {
   const administrator = current.isOpen ? current.administrator : NOBODY
   return {
     ...administrator,
-    mayWrite: administrator.role !== 'auditor',
+    mayWrite: administrator.role === 'holder' || administrator.role === 'administrator',
+    mayEditSecrets: administrator.role !== 'auditor',
     mayManageAdministrators: administrator.role === 'holder',
     seesAdministrators: administrator.projects === null,
   }

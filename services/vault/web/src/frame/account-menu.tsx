@@ -1,8 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { AccountMenu as Menu, ThemeButton } from '@vault-and-tracker/web-kit/frame'
-import { closeSession, useAdministrator } from '../api/session.ts'
-
-const ROLE_NAMES = { holder: 'Admin token', administrator: 'Administrator', auditor: 'Auditor' } as const
+import { closeSession, ROLE_NAMES, useAdministrator } from '../api/session.ts'
 
 /** Who is signed in, the theme, and signing out. */
 export function AccountMenu() {
@@ -17,7 +15,7 @@ export function AccountMenu() {
       {() => (
         <>
           <p className="account-about muted">
-            {role === 'auditor' ? 'Read access to' : 'Write access to'}{' '}
+            {role === 'auditor' ? 'Read access to' : role === 'editor' ? 'Access to secrets of' : 'Write access to'}{' '}
             {projects === null ? 'all projects' : projects.join(', ')}
           </p>
           <ThemeButton />

@@ -19,7 +19,7 @@ type Asked = { readonly secret: SecretMetadata; readonly what: 'versions' | 'del
 /** The secrets of a project, without their values. */
 export function Secrets({ project, env }: { project: string; env: string | undefined }) {
   const navigate = route.useNavigate()
-  const { mayWrite } = useAdministrator()
+  const { mayEditSecrets } = useAdministrator()
   const { data, error, refetch, dataUpdatedAt } = useQuery(secretsOf(project))
   const [asked, setAsked] = useState<Asked>()
   if (data === undefined)
@@ -53,7 +53,7 @@ export function Secrets({ project, env }: { project: string; env: string | undef
       </div>
       <Table
         caption="Secrets"
-        columns={columnsAt(dataUpdatedAt, mayWrite, setAsked)}
+        columns={columnsAt(dataUpdatedAt, mayEditSecrets, setAsked)}
         rows={shown}
         rowKey={({ id }) => id}
       />
@@ -63,7 +63,11 @@ export function Secrets({ project, env }: { project: string; env: string | undef
   )
 }
 
-function columnsAt(now: number, mayWrite: boolean, onAsk: (asked: Asked) => void): readonly Column<SecretMetadata>[] {
+function columnsAt(
+  now: number,
+  mayEditSecrets: boolean,
+  onAsk: (asked: Asked) => void,
+): readonly Column<SecretMetadata>[] {
   const placeOf = ({ key, env }: SecretMetadata): string => `${key} in ${env}`
   const ask = (what: Asked['what']) => (secret: SecretMetadata) => onAsk({ secret, what })
   return [
@@ -81,7 +85,7 @@ function columnsAt(now: number, mayWrite: boolean, onAsk: (asked: Asked) => void
         verb: 'Delete',
         labelOf: (secret) => `Delete ${placeOf(secret)}`,
         isDangerous: true,
-        onAct: mayWrite ? ask('delete') : undefined,
+        onAct: mayEditSecrets ? ask('delete') : undefined,
       },
     ]),
   ]

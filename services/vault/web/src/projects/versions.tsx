@@ -10,7 +10,7 @@ import { versionsOf } from './queries.ts'
 /** The versions of a secret. Restoring one creates a new version. */
 export function Versions(props: { project: string; secret: SecretMetadata; onClose: () => void }) {
   const { project, secret, onClose } = props
-  const { mayWrite } = useAdministrator()
+  const { mayEditSecrets } = useAdministrator()
   const queries = useQueryClient()
   const { data, error, refetch } = useQuery(versionsOf(secret.id))
   const restore = useMutation({
@@ -43,7 +43,7 @@ export function Versions(props: { project: string; secret: SecretMetadata; onClo
                 Version {version} {current && <span className="tag">current</span>}
                 <span className="muted"> {formatExactTime(createdAt)}</span>
               </span>
-              {mayWrite && !current && (
+              {mayEditSecrets && !current && (
                 <Button
                   className="small"
                   isBusy={restore.isPending}
