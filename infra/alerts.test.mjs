@@ -119,6 +119,16 @@ const CASES = {
     fires: 11,
     right: { [vault('vault_authentication_failures_total', 'code="invalid_signature"')]: '0+50x60' },
   },
+  VaultSecretsExpire: {
+    wrong: { [vault('vault_secrets_expiring', 'due="7d"')]: '1x60' },
+    silent: 9,
+    fires: 11,
+    right: {
+      [vault('vault_secrets_expiring', 'due="30d"')]: '5x60',
+      [vault('vault_secrets_expiring', 'due="7d"')]: '0x60',
+      [vault('vault_secrets_expiring', 'due="overdue"')]: '0x60',
+    },
+  },
   TrackerAnnouncesFail: {
     wrong: { [tracker('tracker_failures_total', 'action="announce",rule="tracker_unavailable"')]: '0+1x60' },
     silent: 4,

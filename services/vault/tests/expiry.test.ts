@@ -40,7 +40,7 @@ async function expiring(query = '', token?: string): Promise<string[]> {
 async function counts(): Promise<object> {
   const text = await (await fetch(`${vault.url}/metrics`)).text()
   const lines = text.matchAll(/^vault_secrets_expiring\{due="(\w+)"\} (\d+)$/gm)
-  return Object.fromEntries([...lines].map(([, due, count]) => [due, Number(count)]))
+  return Object.fromEntries(Array.from(lines, ([, due = '', count]) => [due, Number(count)] as const))
 }
 
 test('lists secrets that are overdue or expire soon, the earliest first', async () => {
