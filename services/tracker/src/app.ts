@@ -22,8 +22,6 @@ import { swarmStatisticsEndpoints } from './swarm-statistics/swarm-statistics.ro
 import { moderationEndpoints } from './torrents/moderation.routes.ts'
 import { torrentPreviewEndpoints } from './torrents/torrent-preview.routes.ts'
 import { torrentEndpoints } from './torrents/torrents.routes.ts'
-import { torznabSettingsEndpoints } from './torznab/settings.routes.ts'
-import { torznabStatisticsEndpoints } from './torznab/statistics.routes.ts'
 import { torznabAdminEndpoints } from './torznab/torznab-admin.routes.ts'
 import { torznabUsageEndpoints } from './torznab/usage.routes.ts'
 
@@ -41,8 +39,6 @@ export const ENDPOINTS: readonly TrackerEndpoint<UseCases>[] = [
   ...siteSettingsEndpoints,
   ...overviewEndpoints,
   ...swarmStatisticsEndpoints,
-  ...torznabSettingsEndpoints,
-  ...torznabStatisticsEndpoints,
   ...torznabAdminEndpoints,
   ...adminLogEndpoints,
 ]

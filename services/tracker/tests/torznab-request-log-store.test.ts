@@ -2,11 +2,10 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { withClient } from '@vault-and-tracker/dev-env'
 import { UnavailableError } from '@vault-and-tracker/service-kit/core/errors'
 import { newId } from '@vault-and-tracker/service-kit/core/ids'
-import { countRequests } from '../src/torznab/request-counts.ts'
 import { createRequestLogStore, type LogBounds } from '../src/torznab/request-log.store.ts'
 import { createRequestLog, type LoggedRequest, type RequestBatch } from '../src/torznab/request-log.ts'
 import type { Client } from './support/client.ts'
-import { LOG_BOUNDS, type LoggingTracker, SEARCH, startLoggingTracker } from './support/torznab-log.ts'
+import { LOG_BOUNDS, type LoggingTracker, loggedRequest, SEARCH, startLoggingTracker } from './support/torznab-log.ts'
 import type { TestTracker } from './support/tracker.ts'
 
 const ADDRESSES = '/api/admin/torznab/addresses'
@@ -32,22 +31,7 @@ afterAll(() => tracker.stop())
 const store = (bounds: LogBounds) => createRequestLogStore(tracker.db, bounds)
 
 function batchOf(...requests: readonly Partial<LoggedRequest>[]): RequestBatch {
-  const logged = requests.map((request) => ({
-    id: newId(),
-    at: new Date(),
-    userId: alice,
-    authorized: true,
-    logged: true,
-    address: '203.0.113.1',
-    function: 'search',
-    query: '',
-    results: 1,
-    durationMs: 5,
-    error: null,
-    client: 'Radarr',
-    ...request,
-  }))
-  return { id: newId(), requests: logged, addresses: [], counts: countRequests(logged) }
+  return { id: newId(), requests: requests.map((request) => loggedRequest({ userId: alice, ...request })) }
 }
 
 test('a batch that is written twice counts once', async () => {
@@ -68,6 +52,32 @@ test('a batch that fails half-way leaves nothing, and later ones are written', a
   expect(await dropped()).toBe(before + 1)
   await answered({})
   expect(await listed()).toHaveLength(1)
+})
+
+test('requests are counted by hour, function and application, by user, and without authorization by address', async () => {
+  const [before, after] = [new Date('2026-01-31T23:00Z'), new Date('2026-02-01T00:00Z')]
+  await store(LOG_BOUNDS).write(
+    batchOf(
+      { at: new Date('2026-01-31T23:59:59.999Z'), durationMs: 10 },
+      { at: after, authorized: false, refusedBy: 'limit', error: 500, durationMs: 30 },
+      { at: after, authorized: false, refusedBy: 'block', error: 500, logged: false },
+      { at: after, authorized: false, userId: undefined, error: 100, function: 'download' },
+    ),
+  )
+  const hours = await tracker.sql('select name, hour, requests, errors, duration_ms from torznab_hours order by 1, 2')
+  expect(hours.map((row) => Object.values(row))).toEqual([
+    ['Radarr', before, 1, 0, 10],
+    ['Radarr', after, 3, 3, 40],
+    ['download', after, 1, 1, 5],
+    ['search', before, 1, 0, 10],
+    ['search', after, 2, 2, 35],
+  ])
+  expect(await tracker.sql('select requests, errors, downloads, violations, last_at from torznab_users')).toEqual([
+    { requests: 3, errors: 2, downloads: 0, violations: 1, last_at: after },
+  ])
+  expect((await admin.get(ADDRESSES)).json).toMatchObject({
+    items: [{ hour: after.toISOString(), requests: 2, wrongKeys: 1, overLimits: 1 }],
+  })
 })
 
 test('processes that write at the same time lose nothing and do not lock each other out', async () => {
@@ -93,14 +103,13 @@ test('requests and addresses older than the retention are deleted, together with
   const store = createRequestLogStore(tracker.db, LOG_BOUNDS)
   const ago = (days: number) => new Date(Date.now() - days * 86_400_000)
   for (const age of [0, 2, 4, 30]) await store.write(batchOf({ at: ago(age) }))
-  const count = { address: '203.0.113.1', requests: 1, wrongKeys: 0, overLimits: 0 }
-  await store.write({ ...batchOf({ at: ago(2) }), addresses: [2, 4].map((age) => ({ ...count, hour: ago(age) })) })
+  await store.write(batchOf({ at: ago(2) }, ...[2, 4].map((age) => ({ at: ago(age), authorized: false }))))
   await tracker.sql("update torznab_batches set written_at = now() - interval '2 days'")
   expect(await prune()).toBe(2)
   expect(await listed()).toHaveLength(3)
   expect((await admin.get(ADDRESSES)).json).toMatchObject({ total: 1 })
   expect(await tracker.sql('select 1 from torznab_batches')).toEqual([])
-  expect((await admin.get('/api/admin/torznab/statistics?range=all')).json).toMatchObject({ totals: { requests: 5 } })
+  expect((await admin.get('/api/admin/torznab/statistics?range=all')).json).toMatchObject({ totals: { requests: 7 } })
 })
 
 const LONG = 'y'.repeat(499)
@@ -131,20 +140,20 @@ test('a log that was emptied by hand has room again', async () => {
 })
 
 test('an hour has rows of 500 addresses and one of all others, however many processes write', async () => {
-  const hour = new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000)
-  const of = (third: number, length: number, requests: number) =>
-    Array.from({ length }, (_, n) => {
-      const address = `198.51.${String(third)}.${String(n)}`
-      return { hour, address, requests, wrongKeys: 1, overLimits: 0 }
+  const at = new Date()
+  const from = (third: number, addresses: number, times = 1) =>
+    Array.from({ length: addresses * times }, (_, n) => {
+      const address = `198.51.${String(third)}.${String(n % addresses)}`
+      return { at, address, authorized: false, userId: undefined, error: 100 }
     })
-  await store(LOG_BOUNDS).write({ ...batchOf(), addresses: of(0, 200, 9) })
-  await Promise.all([1, 2, 3].map((third) => store(LOG_BOUNDS).write({ ...batchOf(), addresses: of(third, 200, 1) })))
-  await store(LOG_BOUNDS).write({ ...batchOf(), addresses: [...of(0, 200, 1), ...of(4, 50, 1)] })
+  await store(LOG_BOUNDS).write(batchOf(...from(0, 200, 9)))
+  await Promise.all([1, 2, 3].map((third) => store(LOG_BOUNDS).write(batchOf(...from(third, 200)))))
+  await store(LOG_BOUNDS).write(batchOf(...from(0, 200), ...from(4, 50)))
   const { items, total } = (await admin.get(`${ADDRESSES}?limit=100`)).json as { items: object[]; total: number }
   expect(total).toBe(501)
   expect(items[0]).toMatchObject({ address: 'others', requests: 350, wrongKeys: 350 })
   expect(items[1]).toEqual({
-    hour: hour.toISOString(),
+    hour: new Date(Math.floor(at.getTime() / 3_600_000) * 3_600_000).toISOString(),
     address: '198.51.0.0',
     requests: 10,
     wrongKeys: 2,
@@ -208,8 +217,10 @@ test('while Postgres is unavailable, half of the buffer is reserved for requests
   expect(droppedRequests()).toBe(5_000)
   store.fails = false
   await log.flush()
-  expect(written.reduce((sum, { requests }) => sum + requests.length, 0)).toBe(10_000)
-  expect(written.reduce((sum, { addresses }) => sum + (addresses[0]?.wrongKeys ?? 0), 0)).toBe(10_000)
+  const withKey = written.flatMap(({ requests }) => requests.map(({ authorized }) => authorized))
+  expect([true, false].map((each) => withKey.filter((authorized) => authorized === each).length)).toEqual([
+    10_000, 10_000,
+  ])
   await log.close()
 })
 

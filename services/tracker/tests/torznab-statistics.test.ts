@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { countRequests } from '../src/torznab/request-counts.ts'
 import { createRequestLogStore } from '../src/torznab/request-log.store.ts'
 import type { Client } from './support/client.ts'
 import { createAnnouncer } from './support/members.ts'
-import { LOG_BOUNDS } from './support/torznab-log.ts'
+import { LOG_BOUNDS, loggedRequest } from './support/torznab-log.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
 
 let tracker: TestTracker
@@ -48,21 +47,23 @@ type Request = {
   function?: string
   client?: string
   durationMs?: number
-  error?: number | null
+  error?: number
 }
 
 /** Counts requests as a flush does, at chosen times. */
 async function count(...requests: readonly Request[]): Promise<void> {
   const counted = requests.map((request) => ({
+    ...loggedRequest({
+      userId: 'user' in request && request.user === undefined ? undefined : users[request.user ?? 0],
+    }),
     at: new Date(now - (request.hoursAgo ?? 0) * HOUR),
-    userId: 'user' in request && request.user === undefined ? null : (users[request.user ?? 0] ?? null),
     function: request.function ?? 'search',
     client: request.client ?? 'Sonarr',
     durationMs: request.durationMs ?? 10,
-    error: request.error ?? null,
+    error: request.error,
+    logged: false,
   }))
-  const store = createRequestLogStore(tracker.db, LOG_BOUNDS)
-  await store.write({ id: crypto.randomUUID(), requests: [], addresses: [], counts: countRequests(counted) })
+  await createRequestLogStore(tracker.db, LOG_BOUNDS).write({ id: crypto.randomUUID(), requests: counted })
 }
 
 async function read(query = ''): Promise<Statistics> {

@@ -1,8 +1,11 @@
-import { sql } from 'kysely'
+import { type SelectQueryBuilder, sql } from 'kysely'
 import { countForTotal, escapeLike } from '../db/queries.store.ts'
 import type { Db } from '../db/schema.ts'
 import { totalOf } from '../pagination.ts'
-import type { ListedRequest, RequestLists, RequestQuery, UsageQuery, UserUsage } from './request-lists.ts'
+import type { Listed, Page, RequestLists, RequestQuery, UserUsage } from './request-lists.ts'
+
+const USER = sql<UserUsage['user']>`
+  (select json_build_object('id', id, 'username', username) from users where id = user_id)`.as('user')
 
 /**
  * The request log and the users of the API, listed from Postgres.
@@ -17,35 +20,41 @@ export function createRequestLists(
     requests: async (query) => {
       const userId = query.user === undefined ? undefined : await findUserId(query.user)
       if (query.user !== undefined && userId === undefined) return { items: [], ...totalOf(0) }
-      const [counted, items] = await Promise.all([
-        countForTotal(db, requests(db, query, userId).select('torznab_requests.at')),
-        pageOfRequests(db, query, userId),
-      ])
-      return { items, ...totalOf(counted) }
+      const found = requests(db, query, userId)
+        .select(['id', 'at', USER, 'function', 'query', 'results', 'error', 'client'])
+        .select(sql<number>`round(duration_ms::numeric, 2)::double precision`.as('durationMs'))
+        .orderBy('at', 'desc')
+        .orderBy('id', 'desc')
+      return page(db, found, query)
     },
 
-    addresses: async ({ page, limit }) => {
-      const all = db.selectFrom('torznab_addresses')
-      const [counted, items] = await Promise.all([
-        countForTotal(db, all.select('hour')),
-        all
-          .select(['hour', 'address', 'requests', 'wrong_keys as wrongKeys', 'over_limits as overLimits'])
-          .orderBy('hour', 'desc')
-          .orderBy('requests', 'desc')
-          .orderBy('address')
-          .limit(limit)
-          .offset((page - 1) * limit)
-          .execute(),
-      ])
-      return { items, ...totalOf(counted) }
+    addresses: (query) => {
+      const found = db
+        .selectFrom('torznab_addresses')
+        .select(['hour', 'address', 'requests', 'wrong_keys as wrongKeys', 'over_limits as overLimits'])
+        .orderBy('hour', 'desc')
+        .orderBy('requests', 'desc')
+        .orderBy('address')
+      return page(db, found, query)
     },
 
-    users: async (query) => {
-      const [counted, items] = await Promise.all([
-        countForTotal(db, usage(db, query).select('users.id')),
-        pageOfUsage(db, query),
-      ])
-      return { items, ...totalOf(counted) }
+    users: ({ search = '', blocked, ...query }) => {
+      const found = db
+        .selectFrom('users')
+        .leftJoin('torznab_users', 'user_id', 'users.id')
+        .where((eb) => eb.or([eb('user_id', 'is not', null), eb('api_blocked', '=', true)]))
+        .where(sql`lower(username)`, 'like', `%${escapeLike(search.toLowerCase())}%`)
+        .$if(blocked !== undefined, (users) => users.where('api_blocked', '=', blocked ?? false))
+        .select((eb) => [
+          sql<UserUsage['user']>`json_build_object('id', users.id, 'username', username)`.as('user'),
+          ...(['requests', 'downloads', 'errors', 'violations'] as const).map((name) =>
+            eb.fn.coalesce(name, sql<number>`0`).as(name),
+          ),
+        ])
+        .select(['last_at as lastRequest', 'api_blocked as blocked'])
+        .orderBy('torznab_users.requests', (order) => order.desc().nullsLast())
+        .orderBy('users.id', 'desc')
+      return page(db, found, query)
     },
   }
 }
@@ -55,59 +64,29 @@ function requests(db: Db, { function: name, error, from, to }: RequestQuery, use
     .selectFrom('torznab_requests')
     .where((eb) =>
       eb.and([
-        ...(userId === undefined ? [] : [eb('torznab_requests.user_id', '=', userId)]),
-        ...(name === undefined ? [] : [eb('torznab_requests.function', '=', name)]),
-        ...(error === true ? [eb('torznab_requests.error', 'is not', null)] : []),
-        ...(error === false ? [eb('torznab_requests.error', 'is', null)] : []),
-        ...(typeof error === 'number' ? [eb('torznab_requests.error', '=', error)] : []),
-        ...(from === undefined ? [] : [eb('torznab_requests.at', '>=', from)]),
-        ...(to === undefined ? [] : [eb('torznab_requests.at', '<', to)]),
+        ...(userId === undefined ? [] : [eb('user_id', '=', userId)]),
+        ...(name === undefined ? [] : [eb('function', '=', name)]),
+        ...(error === true ? [eb('error', 'is not', null)] : []),
+        ...(error === false ? [eb('error', 'is', null)] : []),
+        ...(typeof error === 'number' ? [eb('error', '=', error)] : []),
+        ...(from === undefined ? [] : [eb('at', '>=', from)]),
+        ...(to === undefined ? [] : [eb('at', '<', to)]),
       ]),
     )
 }
 
-async function pageOfRequests(db: Db, query: RequestQuery, userId: string | undefined): Promise<ListedRequest[]> {
-  const rows = await db
-    .selectFrom(
-      requests(db, query, userId)
-        .selectAll()
-        .orderBy('at', 'desc')
-        .orderBy('id', 'desc')
-        .limit(query.limit)
-        .offset((query.page - 1) * query.limit)
-        .as('found'),
-    )
-    .innerJoin('users', 'users.id', 'found.user_id')
-    .select(['found.id', 'at', 'function', 'query', 'results', 'duration_ms as durationMs', 'error', 'client'])
-    .select(['users.id as userId', 'username'])
-    .orderBy('at', 'desc')
-    .orderBy('found.id', 'desc')
-    .execute()
-  return rows.map(({ userId: id, username, ...row }) => ({ ...row, user: { id, username } }))
-}
-
-function usage(db: Db, { search, blocked }: UsageQuery) {
-  return db
-    .selectFrom('users')
-    .leftJoin('torznab_users', 'torznab_users.user_id', 'users.id')
-    .where((eb) => eb.or([eb('torznab_users.user_id', 'is not', null), eb('users.api_blocked', '=', true)]))
-    .$if(blocked !== undefined, (query) => query.where('users.api_blocked', '=', blocked ?? false))
-    .$if(search !== undefined, (query) =>
-      query.where(sql<string>`lower(users.username)`, 'like', `%${escapeLike((search ?? '').toLowerCase())}%`),
-    )
-}
-
-async function pageOfUsage(db: Db, query: UsageQuery): Promise<UserUsage[]> {
-  const rows = await usage(db, query)
-    .select(['users.id', 'username', 'api_blocked as blocked', 'last_at as lastAt'])
-    .select(['requests', 'downloads', 'errors', 'violations'])
-    .orderBy('torznab_users.requests', (order) => order.desc().nullsLast())
-    .orderBy('users.id', 'desc')
-    .limit(query.limit)
-    .offset((query.page - 1) * query.limit)
-    .execute()
-  return rows.map(({ id, username, blocked, lastAt, requests, downloads, errors, violations }) => ({
-    ...{ user: { id, username }, blocked, lastAt },
-    ...{ requests: requests ?? 0, downloads: downloads ?? 0, errors: errors ?? 0, violations: violations ?? 0 },
-  }))
+/** A page of a query's rows, and the number of all of them. */
+async function page<Tables, Table extends keyof Tables, Row>(
+  db: Db,
+  query: SelectQueryBuilder<Tables, Table, Row>,
+  { page: number, limit }: Page,
+): Promise<Listed<Row>> {
+  const [counted, items] = await Promise.all([
+    countForTotal(db, query.clearOrderBy()),
+    query
+      .limit(limit)
+      .offset((number - 1) * limit)
+      .execute(),
+  ])
+  return { items, ...totalOf(counted) }
 }

@@ -1,5 +1,4 @@
 import type { Total } from '../pagination.ts'
-import type { AddressCount } from './request-counts.ts'
 
 type NamedUser = { readonly id: string; readonly username: string }
 
@@ -17,6 +16,17 @@ export type ListedRequest = {
   readonly client: string
 }
 
+/** Requests without a valid key, or refused, from an address in an hour. */
+export type AddressCount = {
+  readonly hour: Date
+  /** An IPv4 address, the /64 of an IPv6 address, or `others` for addresses over the bound. */
+  readonly address: string
+  readonly requests: number
+  readonly wrongKeys: number
+  /** Refused by a limit or by the block of the address. */
+  readonly overLimits: number
+}
+
 /** The requests of a user since counting began. */
 export type UserUsage = {
   readonly user: NamedUser
@@ -25,40 +35,40 @@ export type UserUsage = {
   readonly errors: number
   /** Requests that a limit refused. */
   readonly violations: number
-  readonly lastAt: Date | null
+  readonly lastRequest: Date | null
   /** Whether an administrator blocked them from the API. */
   readonly blocked: boolean
 }
 
-type Page = { readonly page: number; readonly limit: number }
+export type Page = { readonly page: number; readonly limit: number }
 
 /** Undefined fields do not narrow the list. */
 export type RequestQuery = Page & {
   /** The id or the name; an unknown user has no requests. */
-  readonly user: string | undefined
-  readonly function: string | undefined
+  readonly user?: string | undefined
+  readonly function?: string | undefined
   /** Whether the answer was an error, or its code. */
-  readonly error: boolean | number | undefined
-  readonly from: Date | undefined
+  readonly error?: boolean | number | undefined
+  readonly from?: Date | undefined
   /** Not included. */
-  readonly to: Date | undefined
+  readonly to?: Date | undefined
 }
 
 /** Undefined fields do not narrow the list. */
 export type UsageQuery = Page & {
   /** Part of the name. */
-  readonly search: string | undefined
-  readonly blocked: boolean | undefined
+  readonly search?: string | undefined
+  readonly blocked?: boolean | undefined
 }
 
-type Listed<Item> = { readonly items: readonly Item[] } & Total
+export type Listed<Item> = Total & { readonly items: readonly Item[] }
 
 /** Lists for administrators. All methods throw what `isUnavailable` recognises when Postgres is unavailable. */
 export type RequestLists = {
-  /** The newest first. */
+  /** Newest first. */
   requests(query: RequestQuery): Promise<Listed<ListedRequest>>
-  /** The newest hour first, and in it the busiest address; `others` represents addresses over the limit. */
+  /** Newest hour first, then busiest address first. */
   addresses(page: Page): Promise<Listed<AddressCount>>
-  /** Users who made a request or are blocked, the busiest first. */
+  /** Users who made a request or are blocked, busiest first. */
   users(query: UsageQuery): Promise<Listed<UserUsage>>
 }

@@ -1,6 +1,6 @@
-import { sql, type Transaction } from 'kysely'
+import { torznabError } from '@vault-and-tracker/torznab-xml'
+import { type RawBuilder, sql, type Transaction } from 'kysely'
 import type { Db, Schema } from '../db/schema.ts'
-import type { AddressCount, HourCount, UserCount } from './request-counts.ts'
 import type { LoggedRequest, RequestLogStore } from './request-log.ts'
 
 /** The most that the log stores. */
@@ -14,6 +14,7 @@ const MAX_DELETED = 10_000
 const MAX_ADDRESSES = 500
 /** Represents all other addresses. */
 const OTHERS = 'others'
+const WRONG_KEY = torznabError('incorrectCredentials').code
 
 /**
  * The request log and the counts of requests in Postgres. Rows are locked in the order of their keys, which rules out
@@ -21,7 +22,7 @@ const OTHERS = 'others'
  */
 export function createRequestLogStore(db: Db, bounds: LogBounds): RequestLogStore {
   return {
-    write: ({ id, requests, addresses, counts }) =>
+    write: ({ id, requests }) =>
       db.transaction().execute(async (trx) => {
         const written = await trx
           .insertInto('torznab_batches')
@@ -29,13 +30,11 @@ export function createRequestLogStore(db: Db, bounds: LogBounds): RequestLogStor
           .onConflict((conflict) => conflict.doNothing())
           .executeTakeFirst()
         if (written.numInsertedOrUpdatedRows === 0n) return
-        if (requests.length > 0) {
-          await insertRequests(trx, requests)
-          await makeRoom(trx, requests, bounds)
-        }
-        if (addresses.length > 0) await addToAddresses(trx, addresses)
-        await addHours(trx, counts.hours)
-        await addToUsers(trx, counts.users)
+        const rows = rowsOf(requests)
+        await addToLog(trx, rows, bounds)
+        if (requests.some(({ logged, authorized }) => logged && !authorized)) await addToAddresses(trx, rows)
+        await addToHours(trx, rows)
+        await addToUsers(trx, rows)
       }),
 
     prune: async ({ requestsBefore, batchesBefore }) => {
@@ -50,20 +49,31 @@ export function createRequestLogStore(db: Db, bounds: LogBounds): RequestLogStor
   }
 }
 
+type Rows = RawBuilder<unknown>
 type Size = { readonly requests: number; readonly bytes: number }
 
-/** Deletes the oldest requests beyond the bounds after some were inserted. */
-async function makeRoom(
-  trx: Transaction<Schema>,
-  inserted: readonly LoggedRequest[],
-  bounds: LogBounds,
-): Promise<void> {
-  const bytes = inserted.reduce((sum, { query }) => sum + REQUEST_BYTES + Buffer.byteLength(query), 0)
-  let size: Size = await trx
-    .updateTable('torznab_log_size')
-    .set((eb) => ({ requests: eb('requests', '+', inserted.length), bytes: eb('bytes', '+', bytes) }))
-    .returning(['requests', 'bytes'])
-    .executeTakeFirstOrThrow()
+/** The requests of a batch as rows, from which Postgres counts. */
+function rowsOf(requests: readonly LoggedRequest[]): Rows {
+  return sql`jsonb_to_recordset(${JSON.stringify(requests)}::jsonb) as request (
+    id uuid, at timestamptz, "userId" uuid, address text, function text, client text, query text, results integer,
+    "durationMs" double precision, error smallint, "refusedBy" text, authorized boolean, logged boolean)`
+}
+
+/** Adds authorized requests to the log, and deletes the oldest ones beyond its bounds. */
+async function addToLog(trx: Transaction<Schema>, requests: Rows, bounds: LogBounds): Promise<void> {
+  const { rows } = await sql<Size>`
+    with inserted as (
+      insert into torznab_requests (id, at, user_id, function, query, results, duration_ms, error, client)
+      select id, at, "userId", function, query, results, "durationMs", error, client
+      from ${requests} where logged and authorized
+      returning ${sql.lit(REQUEST_BYTES)} + octet_length(query) as bytes
+    ), sum as (select count(*) as inserted, sum(bytes) as bytes from inserted)
+    update torznab_log_size as size set requests = requests + sum.inserted, bytes = size.bytes + sum.bytes
+    from sum where sum.inserted > 0
+    returning size.requests, size.bytes`.execute(trx)
+  const [added] = rows
+  if (added === undefined) return
+  let size = added
   for (let excess = excessOf(size, bounds); excess > 0; excess = excessOf(size, bounds)) {
     if ((await deleteOldest(trx, Math.min(excess, MAX_DELETED))) === 0) return
     size = await trx.selectFrom('torznab_log_size').select(['requests', 'bytes']).executeTakeFirstOrThrow()
@@ -103,8 +113,8 @@ async function measureLog(db: Db): Promise<void> {
   })
 }
 
-/** Adds to the counts of addresses. Other processes wait, which keeps the bound of addresses exact. */
-async function addToAddresses(trx: Transaction<Schema>, addresses: readonly AddressCount[]): Promise<void> {
+/** Adds requests without authorization to the counts of addresses. Other processes wait, which keeps their bound exact. */
+async function addToAddresses(trx: Transaction<Schema>, requests: Rows): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtext('torznab_addresses'))`.execute(trx)
   await sql`
     insert into torznab_addresses as a (hour, address, requests, wrong_keys, over_limits)
@@ -114,11 +124,11 @@ async function addToAddresses(trx: Transaction<Schema>, addresses: readonly Addr
       select new.*, stored.hour is not null as is_known,
         row_number() over (partition by new.hour, stored.hour is null order by new.requests desc) as place,
         (select count(*) from torznab_addresses as all_of where all_of.hour = new.hour) as known
-      from unnest(
-        ${addresses.map((a) => a.hour)}::timestamptz[], ${addresses.map((a) => a.address)}::text[],
-        ${addresses.map((a) => a.requests)}::bigint[], ${addresses.map((a) => a.wrongKeys)}::bigint[],
-        ${addresses.map((a) => a.overLimits)}::bigint[]
-      ) as new (hour, address, requests, wrong_keys, over_limits)
+      from (
+        select date_trunc('hour', at, 'UTC') as hour, address, count(*) as requests,
+          count(*) filter (where error = ${WRONG_KEY}) as wrong_keys, count("refusedBy") as over_limits
+        from ${requests} where logged and not authorized group by 1, 2
+      ) as new
       left join torznab_addresses as stored on stored.hour = new.hour and stored.address = new.address
     ) as placed
     group by 1, 2
@@ -128,41 +138,26 @@ async function addToAddresses(trx: Transaction<Schema>, addresses: readonly Addr
       over_limits = a.over_limits + excluded.over_limits`.execute(trx)
 }
 
-async function insertRequests(trx: Transaction<Schema>, requests: readonly LoggedRequest[]): Promise<void> {
-  await sql`
-    insert into torznab_requests (id, at, user_id, function, query, results, duration_ms, error, client)
-    select * from unnest(
-      ${requests.map((r) => r.id)}::uuid[], ${requests.map((r) => r.at)}::timestamptz[],
-      ${requests.map((r) => r.userId)}::uuid[], ${requests.map((r) => r.function)}::text[],
-      ${requests.map((r) => r.query)}::text[], ${requests.map((r) => r.results)}::integer[],
-      ${requests.map((r) => r.durationMs)}::real[], ${requests.map((r) => r.error)}::smallint[],
-      ${requests.map((r) => r.client)}::text[]
-    )`.execute(trx)
-}
-
-async function addHours(trx: Transaction<Schema>, hours: readonly HourCount[]): Promise<void> {
+async function addToHours(trx: Transaction<Schema>, requests: Rows): Promise<void> {
   await sql`
     insert into torznab_hours as h (kind, hour, name, requests, errors, duration_ms)
-    select * from unnest(
-      ${hours.map((h) => h.kind)}::text[], ${hours.map((h) => h.hour)}::timestamptz[],
-      ${hours.map((h) => h.name)}::text[], ${hours.map((h) => h.requests)}::integer[],
-      ${hours.map((h) => h.errors)}::integer[], ${hours.map((h) => h.durationMs)}::double precision[]
-    )
+    select kind, date_trunc('hour', at, 'UTC'), name, count(*), count(error), sum("durationMs")
+    from ${requests}, lateral (values ('function', function), ('client', client)) as counted (kind, name)
+    group by 1, 2, 3 order by 1, 2, 3
     on conflict (kind, hour, name) do update set
       requests = h.requests + excluded.requests,
       errors = h.errors + excluded.errors,
       duration_ms = h.duration_ms + excluded.duration_ms`.execute(trx)
 }
 
-async function addToUsers(trx: Transaction<Schema>, users: readonly UserCount[]): Promise<void> {
+/** Only refusals by a limit are violations: the block of an address may be another user's fault. */
+async function addToUsers(trx: Transaction<Schema>, requests: Rows): Promise<void> {
   await sql`
     insert into torznab_users as u (user_id, requests, downloads, errors, violations, first_at, last_at)
-    select * from unnest(
-      ${users.map((u) => u.userId)}::uuid[], ${users.map((u) => u.requests)}::bigint[],
-      ${users.map((u) => u.downloads)}::bigint[], ${users.map((u) => u.errors)}::bigint[],
-      ${users.map((u) => u.violations)}::bigint[], ${users.map((u) => u.firstAt)}::timestamptz[],
-      ${users.map((u) => u.lastAt)}::timestamptz[]
-    )
+    select "userId", count(*), count(*) filter (where function = 'download'), count(error),
+      count(*) filter (where "refusedBy" = 'limit'), min(at), max(at)
+    from ${requests} where "userId" is not null
+    group by 1 order by 1
     on conflict (user_id) do update set
       requests = u.requests + excluded.requests,
       downloads = u.downloads + excluded.downloads,

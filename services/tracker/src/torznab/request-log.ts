@@ -4,36 +4,28 @@ import { newId } from '@vault-and-tracker/service-kit/core/ids'
 import { isUnavailable } from '@vault-and-tracker/service-kit/core/unavailable'
 import { cleanText } from '@vault-and-tracker/torznab-xml'
 import { clientFamily } from './client-family.ts'
-import { type AddressCount, type CountedRequest, countAddresses, countRequests } from './request-counts.ts'
 import type { AnsweredRequest } from './torznab.ts'
 
-/** A logged request. */
-export type LoggedRequest = CountedRequest & {
+/** An answered request as it is stored. */
+export type LoggedRequest = Omit<AnsweredRequest, 'function' | 'rawQuery' | 'infoHash' | 'userAgent'> & {
   readonly id: string
-  /** Whether logging was on when the request was answered. */
-  readonly logged: boolean
-  /** Requests without authorization are counted by address instead, because clients without a key may send any number. */
-  readonly authorized: boolean
-  /** An IPv4 address, or the /64 of an IPv6 address. */
-  readonly address: string
+  readonly at: Date
+  readonly function: string
   /** Names and values of the parameters, decoded, without the function and without keys; at most 500 characters. */
   readonly query: string
-  readonly results: number
+  /** The family of the application. */
+  readonly client: string
 }
 
 /** Requests that are written together. The id prevents writing them twice. */
-export type RequestBatch = {
-  readonly id: string
-  readonly requests: readonly LoggedRequest[]
-  readonly addresses: readonly AddressCount[]
-  readonly counts: ReturnType<typeof countRequests>
-}
+export type RequestBatch = { readonly id: string; readonly requests: readonly LoggedRequest[] }
 
 /** Stores requests. */
 export type RequestLogStore = {
   /**
-   * Writes and counts the requests of a batch in one transaction, and deletes the oldest requests beyond the bounds of the
-   * log. A batch that was already written is skipped.
+   * Counts the requests of a batch and adds authorized ones to the log, in one transaction. Other requests are counted by
+   * address, because clients without a key may send any number. Deletes the oldest requests beyond the bounds of the log.
+   * A batch that was already written is skipped.
    *
    * @throws what `isUnavailable` recognises when Postgres is unavailable
    */
@@ -94,13 +86,7 @@ export function createRequestLog(deps: {
     }
     if (batch.length === 0) return false
     try {
-      const logged = batch.filter((request) => request.logged)
-      await store.write({
-        id: batchId,
-        requests: logged.filter(({ authorized }) => authorized),
-        addresses: countAddresses(logged.filter(({ authorized }) => !authorized)),
-        counts: countRequests(batch),
-      })
+      await store.write({ id: batchId, requests: batch })
       counters.countWritten(batch.length)
     } catch (error) {
       deps.onError(error)
@@ -133,11 +119,9 @@ export function createRequestLog(deps: {
         ...rest,
         id: newId(),
         at: new Date(clock.now()),
-        userId: request.userId ?? null,
         function: request.function ?? UNKNOWN_FUNCTION,
         query: readableQuery(rawQuery, infoHash),
         durationMs: Math.max(0, request.durationMs),
-        error: request.error ?? null,
         client: clientFamily(userAgent),
       })
       counters.setWaiting(waiting.length + batch.length)

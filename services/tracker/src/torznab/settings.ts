@@ -17,30 +17,30 @@ export type TorznabSettings = {
   readonly downloadLimit: number
 }
 
-/** Settings to change. */
-export type TorznabSettingsChanges = { [Name in keyof TorznabSettings]?: TorznabSettings[Name] | undefined }
-
 /** The bounds of settings. The database has the same constraints. */
 export const TORZNAB_BOUNDS = { windowSeconds: { min: 10, max: 3_600 }, limit: { min: 1, max: 10_000 } } as const
 
 export const PRESET_NAMES = ['strict', 'default', 'relaxed', 'generous'] as const
 export type PresetName = (typeof PRESET_NAMES)[number]
 
-type Preset = { readonly title: string } & Pick<TorznabSettings, 'windowSeconds' | 'searchLimit' | 'downloadLimit'>
+type Preset = {
+  readonly title: string
+  readonly limits: Pick<TorznabSettings, 'windowSeconds' | 'searchLimit' | 'downloadLimit'>
+}
 
 /** Named limits. A new site has the default preset. */
 export const PRESETS: Readonly<Record<PresetName, Preset>> = {
-  strict: { title: 'Strict', windowSeconds: 60, searchLimit: 15, downloadLimit: 10 },
-  default: { title: 'Default', windowSeconds: 60, searchLimit: 30, downloadLimit: 20 },
-  relaxed: { title: 'Relaxed', windowSeconds: 60, searchLimit: 60, downloadLimit: 40 },
-  generous: { title: 'Generous', windowSeconds: 60, searchLimit: 120, downloadLimit: 80 },
+  strict: { title: 'Strict', limits: { windowSeconds: 60, searchLimit: 15, downloadLimit: 10 } },
+  default: { title: 'Default', limits: { windowSeconds: 60, searchLimit: 30, downloadLimit: 20 } },
+  relaxed: { title: 'Relaxed', limits: { windowSeconds: 60, searchLimit: 60, downloadLimit: 40 } },
+  generous: { title: 'Generous', limits: { windowSeconds: 60, searchLimit: 120, downloadLimit: 80 } },
 }
 
 /** The store of the settings. Each method is one atomic change. */
 export type TorznabSettingsStore = {
   read(): Promise<TorznabSettings>
   /** Changes the settings and records in the admin log what changed. */
-  change(changes: TorznabSettingsChanges, by: ActedBy): Promise<TorznabSettings>
+  change(changes: Partial<TorznabSettings>, by: ActedBy): Promise<TorznabSettings>
 }
 
 export type TorznabConfiguration = ReturnType<typeof createTorznabSettings>
@@ -83,9 +83,9 @@ export function createTorznabSettings(deps: {
     },
 
     /** Changes the settings; a preset is applied before the other changes. */
-    async change(changes: TorznabSettingsChanges & { preset?: PresetName | undefined }, actorId: string) {
+    async change(changes: Partial<TorznabSettings> & { preset?: PresetName }, actorId: string) {
       const { preset, ...others } = changes
-      const settings = await store.change(withPreset(preset, others), actedBy(clock, actorId))
+      const settings = await store.change({ ...(preset && PRESETS[preset].limits), ...others }, actedBy(clock, actorId))
       await publish({ kind: 'torznab-settings' })
       return settings
     },
@@ -97,16 +97,5 @@ export function createTorznabSettings(deps: {
 
     /** Loads the settings again at their next use, because changes may have been missed. */
     revalidateAll: () => cache.revalidateAll(),
-  }
-}
-
-function withPreset(preset: PresetName | undefined, changes: TorznabSettingsChanges): TorznabSettingsChanges {
-  if (preset === undefined) return changes
-  const { windowSeconds, searchLimit, downloadLimit } = PRESETS[preset]
-  return {
-    ...changes,
-    windowSeconds: changes.windowSeconds ?? windowSeconds,
-    searchLimit: changes.searchLimit ?? searchLimit,
-    downloadLimit: changes.downloadLimit ?? downloadLimit,
   }
 }

@@ -13,6 +13,54 @@ import {
 import { endpoints } from '../surface.ts'
 import type { TorznabBlocks } from './blocks.ts'
 import type { RequestLists } from './request-lists.ts'
+import { PRESET_NAMES, PRESETS, TORZNAB_BOUNDS, type TorznabConfiguration } from './settings.ts'
+import { RANGES, STEPS, type TorznabStatistics } from './statistics.ts'
+
+function bounded({ min, max }: { min: number; max: number }) {
+  const message = `must be a whole number from ${String(min)} to ${String(max)}`
+  return z.int(message).min(min, message).max(max, message)
+}
+
+const limits = {
+  windowSeconds: bounded(TORZNAB_BOUNDS.windowSeconds),
+  searchLimit: bounded(TORZNAB_BOUNDS.limit),
+  downloadLimit: bounded(TORZNAB_BOUNDS.limit),
+}
+const settings = z.object({ enabled: z.boolean(), logging: z.boolean(), ...limits }).meta({ id: 'TorznabSettings' })
+const presetName = z.enum(PRESET_NAMES, `must be one of ${PRESET_NAMES.join(', ')}`)
+const preset = z.object({ preset: presetName, title: z.string(), ...limits }).meta({ id: 'TorznabPreset' })
+
+const range = { from: time, to: time }
+const sums = {
+  requests: z.int(),
+  errors: z.int(),
+  averageMs: z.number().nullable().meta({ description: 'milliseconds; null without a request' }),
+}
+const totals = {
+  ...sums,
+  uniqueUsers: z.int().meta({
+    description:
+      'users whose first request came before the end and whose newest came after the start; exact if the range ends now',
+  }),
+}
+const statistics = z
+  .object({
+    ...range,
+    totals: z.object(totals).meta({ id: 'TorznabTotals' }),
+    before: z
+      .object({ ...range, ...totals })
+      .nullable()
+      .meta({ description: 'previous period of the same length; null if it has no data' }),
+    requestsEver: z.int(),
+    requestsLast24Hours: z.int().meta({ description: 'in the current hour and the previous 23' }),
+    functions: z.array(z.object({ function: z.string(), ...sums })),
+    clients: z.array(z.object({ client: z.string(), ...sums })),
+    series: z.object({
+      step: z.enum(STEPS).meta({ description: 'hour for up to 31 days, day for up to a year, otherwise month' }),
+      items: z.array(z.object({ start: time, ...sums })),
+    }),
+  })
+  .meta({ id: 'TorznabStatistics' })
 
 const request = z
   .object({
@@ -67,11 +115,71 @@ const errorFilter = z
   .regex(/^(?:true|false|\d{3})$/, 'must be true, false or the code of an error')
   .transform((value) => (value === 'true' ? true : value === 'false' ? false : Number(value)))
 
-const endpoint = endpoints<{ torznabLists: RequestLists; torznabBlocks: TorznabBlocks }>()
+const endpoint = endpoints<{
+  torznabConfiguration: TorznabConfiguration
+  torznabStatistics: TorznabStatistics
+  torznabLists: RequestLists
+  torznabBlocks: TorznabBlocks
+}>()
 const admin = { tag: 'torznab', access: 'admin', limit: 'read', method: 'GET' } as const
 
-/** The use of the Torznab API, for administrators. */
+/** The administration of the Torznab API. */
 export const torznabAdminEndpoints = [
+  endpoint({
+    ...admin,
+    path: '/api/admin/torznab/settings',
+    operationId: 'getTorznabSettings',
+    summary: 'Get the settings of the Torznab API: whether it and its log are on, and the limits per user and window',
+    answer: settings,
+    handle: (_input, { torznabConfiguration }) => torznabConfiguration.read(),
+  }),
+  endpoint({
+    ...admin,
+    method: 'PATCH',
+    limit: 'write',
+    path: '/api/admin/torznab/settings',
+    operationId: 'updateTorznabSettings',
+    summary: 'Change the settings, on all replicas within a second; `preset` sets the limits that you omit',
+    body: settings.partial().extend({ preset: presetName.optional() }),
+    answer: settings,
+    handle: ({ body, caller }, { torznabConfiguration }) =>
+      torznabConfiguration.change(body, caller.session.account.id),
+  }),
+  endpoint({
+    ...admin,
+    path: '/api/admin/torznab/presets',
+    operationId: 'listTorznabPresets',
+    summary: 'List the presets of limits',
+    answer: z.object({ items: z.array(preset) }),
+    handle: () => {
+      const items = PRESET_NAMES.map((name) => ({ preset: name, title: PRESETS[name].title, ...PRESETS[name].limits }))
+      return Promise.resolve({ items })
+    },
+  }),
+  endpoint({
+    ...admin,
+    path: '/api/admin/torznab/statistics',
+    operationId: 'getTorznabStatistics',
+    summary:
+      'Get requests, users, errors and response times for a range of whole hours in UTC and the period before it',
+    query: z
+      .object({
+        range: z.enum(RANGES, `must be one of ${RANGES.join(', ')}`).optional(),
+        ...timeRange,
+      })
+      .refine(isTimeRange, noTimeRange),
+    answer: statistics,
+    handle: async ({ query }, { torznabStatistics }) => {
+      const { from, to, before, series, ...found } = await torznabStatistics.read(query)
+      const items = series.items.map((item) => ({ ...item, start: item.start.toISOString() }))
+      return {
+        ...found,
+        ...rangeOf({ from, to }),
+        before: before && { ...before, ...rangeOf(before) },
+        series: { ...series, items },
+      }
+    },
+  }),
   endpoint({
     ...admin,
     path: '/api/admin/torznab/requests',
@@ -88,14 +196,13 @@ export const torznabAdminEndpoints = [
       .refine(isTimeRange, noTimeRange),
     answer: pageOf(request),
     handle: async ({ query }, { torznabLists }) => {
-      const { user, function: name, error, from, to, page, limit } = query
-      const found = await torznabLists.requests({ user, function: name, error, from, to, page, limit })
-      const items = found.items.map((each) => ({
-        ...each,
-        at: each.at.toISOString(),
-        durationMs: Math.round(each.durationMs * 100) / 100,
-      }))
-      return { ...found, items, page, limit }
+      const { items, ...found } = await torznabLists.requests(query)
+      return {
+        ...found,
+        page: query.page,
+        limit: query.limit,
+        items: items.map((each) => ({ ...each, at: each.at.toISOString() })),
+      }
     },
   }),
   endpoint({
@@ -105,9 +212,14 @@ export const torznabAdminEndpoints = [
     summary: 'Count refused requests and requests without a valid key by hour and address, newest hour first',
     query: pageQuery,
     answer: pageOf(address),
-    handle: async ({ query: { page, limit } }, { torznabLists }) => {
-      const found = await torznabLists.addresses({ page, limit })
-      return { ...found, items: found.items.map((each) => ({ ...each, hour: each.hour.toISOString() })), page, limit }
+    handle: async ({ query }, { torznabLists }) => {
+      const { items, ...found } = await torznabLists.addresses(query)
+      return {
+        ...found,
+        page: query.page,
+        limit: query.limit,
+        items: items.map((each) => ({ ...each, hour: each.hour.toISOString() })),
+      }
     },
   }),
   endpoint({
@@ -120,10 +232,10 @@ export const torznabAdminEndpoints = [
       blocked: queryFlag.optional(),
     }),
     answer: pageOf(usage),
-    handle: async ({ query: { page, limit, search, blocked } }, { torznabLists }) => {
-      const found = await torznabLists.users({ page, limit, search, blocked })
-      const items = found.items.map(({ lastAt, ...each }) => ({ ...each, lastRequest: lastAt?.toISOString() ?? null }))
-      return { ...found, items, page, limit }
+    handle: async ({ query }, { torznabLists }) => {
+      const { items, ...found } = await torznabLists.users(query)
+      const users = items.map((each) => ({ ...each, lastRequest: each.lastRequest?.toISOString() ?? null }))
+      return { ...found, page: query.page, limit: query.limit, items: users }
     },
   }),
   endpoint({
@@ -150,3 +262,7 @@ export const torznabAdminEndpoints = [
     handle: ({ params, caller }, { torznabBlocks }) => torznabBlocks.lift(params.address, caller.session.account.id),
   }),
 ]
+
+function rangeOf({ from, to }: { readonly from: Date; readonly to: Date }) {
+  return { from: from.toISOString(), to: to.toISOString() }
+}

@@ -1,8 +1,9 @@
 import { eventually } from '@vault-and-tracker/dev-env'
+import { newId } from '@vault-and-tracker/service-kit/core/ids'
 import { Registry } from 'prom-client'
 import { createRequestLogMetrics } from '../../src/torznab/request-log.metrics.ts'
 import { createRequestLogStore } from '../../src/torznab/request-log.store.ts'
-import { createRequestLog } from '../../src/torznab/request-log.ts'
+import { createRequestLog, type LoggedRequest } from '../../src/torznab/request-log.ts'
 import type { AnsweredRequest } from '../../src/torznab/torznab.ts'
 import type { Client } from './client.ts'
 import { createAnnouncer } from './members.ts'
@@ -20,6 +21,25 @@ export const SEARCH: AnsweredRequest = {
   logged: true,
   address: '203.0.113.1',
   userAgent: 'Sonarr/4.0.10.2544 (alpine 3.20.3)',
+}
+
+/** A request as the store receives it. */
+export function loggedRequest(request: Partial<LoggedRequest>): LoggedRequest {
+  return {
+    id: newId(),
+    at: new Date(),
+    userId: undefined,
+    authorized: true,
+    logged: true,
+    address: '203.0.113.1',
+    function: 'search',
+    query: '',
+    results: 1,
+    durationMs: 5,
+    error: undefined,
+    client: 'Radarr',
+    ...request,
+  }
 }
 
 export type Listed = { query: string; user: { username: string }; function: string; error: number | null }

@@ -1,7 +1,6 @@
-import { countRequests } from '../../../src/torznab/request-counts.ts'
 import { createRequestLogStore } from '../../../src/torznab/request-log.store.ts'
 import { createAnnouncer } from '../../../tests/support/members.ts'
-import { LOG_BOUNDS } from '../../../tests/support/torznab-log.ts'
+import { LOG_BOUNDS, loggedRequest } from '../../../tests/support/torznab-log.ts'
 import type { TestTracker } from '../../../tests/support/tracker.ts'
 
 const HOUR_MS = 3_600_000
@@ -28,24 +27,20 @@ export async function useTorznab(tracker: TestTracker): Promise<number> {
     const count = 12 + Math.round(10 * Math.sin(((HOURS - hoursAgo) / 12) * Math.PI)) + (hoursAgo < 24 ? 6 : 0)
     const requests = Array.from({ length: count }, (_, index) => {
       const [name, query, client] = QUERIES[index % QUERIES.length] ?? QUERIES[0]
-      return {
-        id: crypto.randomUUID(),
+      return loggedRequest({
         at: new Date(tracker.now() - hoursAgo * HOUR_MS),
-        userId: users[index % 3 === 0 ? 1 : 0] ?? null,
-        authorized: true,
-        logged: true,
-        address: '203.0.113.1',
+        userId: users[index % 3 === 0 ? 1 : 0],
+        logged: hoursAgo === 0 && name !== 'caps',
         function: name,
         query,
         results: index % 9 === 4 ? 0 : index,
         durationMs: 8 + ((index * 7 + hoursAgo * 3) % 40),
-        error: index % 9 === 4 ? 201 : null,
+        error: index % 9 === 4 ? 201 : undefined,
         client,
-      }
+      })
     })
     if (hoursAgo < 24) lastDay += count
-    const logged = hoursAgo === 0 ? requests.filter((request) => request.function !== 'caps') : []
-    await store.write({ id: crypto.randomUUID(), requests: logged, addresses: [], counts: countRequests(requests) })
+    await store.write({ id: crypto.randomUUID(), requests })
   }
   return lastDay
 }
