@@ -72,9 +72,9 @@ test('requests are counted by hour, function and application, by user, and witho
     ['search', before, 1, 0, 10],
     ['search', after, 2, 2, 35],
   ])
-  expect(await tracker.sql('select requests, errors, downloads, violations, last_at from torznab_users')).toEqual([
-    { requests: 3, errors: 2, downloads: 0, violations: 1, last_at: after },
-  ])
+  expect((await admin.get('/api/admin/torznab/users')).json).toMatchObject({
+    items: [{ requests: 3, errors: 2, downloads: 0, violations: 1, lastRequest: after.toISOString() }],
+  })
   expect((await admin.get(ADDRESSES)).json).toMatchObject({
     items: [{ hour: after.toISOString(), requests: 2, wrongKeys: 1, overLimits: 1 }],
   })
@@ -156,7 +156,7 @@ test('an hour has rows of 500 addresses and one of all others, however many proc
     hour: new Date(Math.floor(at.getTime() / 3_600_000) * 3_600_000).toISOString(),
     address: '198.51.0.0',
     requests: 10,
-    wrongKeys: 2,
+    wrongKeys: 10,
     overLimits: 0,
   })
 })

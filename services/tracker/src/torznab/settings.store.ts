@@ -19,7 +19,7 @@ export function createTorznabSettingsStore(db: Db): TorznabSettingsStore {
     change: (changes, by) =>
       db.transaction().execute(async (trx) => {
         const before = await trx.selectFrom('torznab_settings').select(COLUMNS).forUpdate().executeTakeFirstOrThrow()
-        const { windowSeconds, searchLimit, downloadLimit, ...switches } = { ...before, ...changes }
+        const { windowSeconds, searchLimit, downloadLimit, ...switches } = changes
         const after = await trx
           .updateTable('torznab_settings')
           .set({ ...switches, window_seconds: windowSeconds, search_limit: searchLimit, download_limit: downloadLimit })

@@ -17,6 +17,9 @@ export type TorznabSettings = {
   readonly downloadLimit: number
 }
 
+/** Settings to change. */
+export type TorznabSettingsChanges = { [Name in keyof TorznabSettings]?: TorznabSettings[Name] | undefined }
+
 /** The bounds of settings. The database has the same constraints. */
 export const TORZNAB_BOUNDS = { windowSeconds: { min: 10, max: 3_600 }, limit: { min: 1, max: 10_000 } } as const
 
@@ -40,7 +43,7 @@ export const PRESETS: Readonly<Record<PresetName, Preset>> = {
 export type TorznabSettingsStore = {
   read(): Promise<TorznabSettings>
   /** Changes the settings and records in the admin log what changed. */
-  change(changes: Partial<TorznabSettings>, by: ActedBy): Promise<TorznabSettings>
+  change(changes: TorznabSettingsChanges, by: ActedBy): Promise<TorznabSettings>
 }
 
 export type TorznabConfiguration = ReturnType<typeof createTorznabSettings>
@@ -83,7 +86,7 @@ export function createTorznabSettings(deps: {
     },
 
     /** Changes the settings; a preset is applied before the other changes. */
-    async change(changes: Partial<TorznabSettings> & { preset?: PresetName }, actorId: string) {
+    async change(changes: TorznabSettingsChanges & { preset?: PresetName | undefined }, actorId: string) {
       const { preset, ...others } = changes
       const settings = await store.change({ ...(preset && PRESETS[preset].limits), ...others }, actedBy(clock, actorId))
       await publish({ kind: 'torznab-settings' })
