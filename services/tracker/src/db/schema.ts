@@ -236,7 +236,7 @@ export type TorznabRequestsTable = {
   duration_ms: Fixed<number>
   /** A Torznab error code. */
   error: Fixed<number | null>
-  /** The application; see torznab/client-family.ts. */
+  /** The family of the application; see torznab/request-log.ts. */
   client: Fixed<string>
 }
 

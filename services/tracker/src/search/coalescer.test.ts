@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { createCoalescer } from './coalescer.ts'
+import { createCoalescer } from './search-queue.ts'
 
 /** Work that ends on request. */
 function controlledRuns() {

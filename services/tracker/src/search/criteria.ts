@@ -1,6 +1,5 @@
 import type { NumberRange, WantedEpisode } from '@vault-and-tracker/torznab-xml'
 import { apiError } from '../errors.ts'
-import { mayBeAbsolute } from './episode-match.ts'
 import type { TorrentState } from './listed-torrent.ts'
 
 /** Alternatives, of which one must match. */
@@ -78,7 +77,11 @@ export function yearFacets(year: number): AnyOf {
 const MAX_ALTERNATIVES = 50
 
 /**
- * The facets of wanted episodes, one of which must match: the same condition as `matchesEpisode`, for the index.
+ * The facets of wanted episodes, one of which must match.
+ *
+ * A season matches its episodes, its packs and packs of several seasons; a year also matches everything aired in it. An
+ * episode matches single and multi-episode releases but no packs, which applications refuse if they want an episode. An
+ * absolute number matches searches without a season or for the first season, which anime groups leave out.
  *
  * @throws ApiError BAD_REQUEST if more than 50 episodes or seasons are wanted
  */
@@ -96,6 +99,11 @@ export function episodeFacets(wanted: WantedEpisode): AnyOf {
       return numbered([...kinds, ...(mayBeAbsolute(season) ? ['#a'] : [])], episode)
     }
   }
+}
+
+/** Whether an episode of these seasons may have an absolute number. */
+export function mayBeAbsolute(season: NumberRange | undefined): boolean {
+  return season === undefined || (season.from <= 1 && season.to >= 1)
 }
 
 function lengthOf({ from, to }: NumberRange): number {

@@ -3,10 +3,9 @@ import { type Categories, type Category, findBySlug, withSubcategories } from '.
 import { apiError } from '../errors.ts'
 import { MAX_OFFSET, type Total, totalOf } from '../pagination.ts'
 import { memberWords, orInitials, searchWords } from '../releases/search-words.ts'
-import { createCoalescer } from './coalescer.ts'
 import { type AnyOf, allOf, type Criteria, episodeFacets, idFacets, isPlain, yearFacets } from './criteria.ts'
 import type { ListedTorrent, TorrentState } from './listed-torrent.ts'
-import type { SearchQueue } from './search-queue.ts'
+import { createCoalescer, type SearchQueue } from './search-queue.ts'
 
 /** A search for approved torrents. Undefined fields are no condition; all others must match. */
 export type SearchQuery = {

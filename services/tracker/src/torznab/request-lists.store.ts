@@ -1,11 +1,8 @@
-import { type SelectQueryBuilder, sql } from 'kysely'
+import { type Expression, type SelectQueryBuilder, sql } from 'kysely'
 import { countForTotal, escapeLike } from '../db/queries.store.ts'
 import type { Db } from '../db/schema.ts'
 import { totalOf } from '../pagination.ts'
-import type { Listed, Page, RequestLists, RequestQuery, UserUsage } from './request-lists.ts'
-
-const USER = sql<UserUsage['user']>`
-  (select json_build_object('id', id, 'username', username) from users where id = user_id)`.as('user')
+import type { Listed, Page, RequestLists, RequestQuery } from './request-lists.ts'
 
 /**
  * The request log and the users of the API, listed from Postgres.
@@ -21,40 +18,45 @@ export function createRequestLists(
       const userId = query.user === undefined ? undefined : await findUserId(query.user)
       if (query.user !== undefined && userId === undefined) return { items: [], ...totalOf(0) }
       const found = requests(db, query, userId)
-        .select(['id', 'at', USER, 'function', 'query', 'results', 'error', 'client'])
+      // Names are read only for the page.
+      const page = found.selectAll().orderBy('at', 'desc').orderBy('id', 'desc').$call(pageOf(query)).as('found')
+      const rows = db
+        .selectFrom(page)
+        .innerJoin('users', 'users.id', 'found.user_id')
+        .select(['found.id', 'at', 'function', 'query', 'results', 'error', 'client', 'users.id as userId', 'username'])
         .select(sql<number>`round(duration_ms::numeric, 2)::double precision`.as('durationMs'))
         .orderBy('at', 'desc')
-        .orderBy('id', 'desc')
-      return page(db, found, query)
+        .orderBy('found.id', 'desc')
+      return withUsers(await listed(db, found.select('at'), rows))
     },
 
     addresses: (query) => {
-      const found = db
-        .selectFrom('torznab_addresses')
+      const all = db.selectFrom('torznab_addresses')
+      const rows = all
         .select(['hour', 'address', 'requests', 'wrong_keys as wrongKeys', 'over_limits as overLimits'])
         .orderBy('hour', 'desc')
         .orderBy('requests', 'desc')
         .orderBy('address')
-      return page(db, found, query)
+      return listed(db, all.select('hour'), rows.$call(pageOf(query)))
     },
 
-    users: ({ search = '', blocked, ...query }) => {
+    users: async ({ search, blocked, ...query }) => {
       const found = db
         .selectFrom('users')
         .leftJoin('torznab_users', 'user_id', 'users.id')
         .where((eb) => eb.or([eb('user_id', 'is not', null), eb('api_blocked', '=', true)]))
-        .where(sql`lower(username)`, 'like', `%${escapeLike(search.toLowerCase())}%`)
         .$if(blocked !== undefined, (users) => users.where('api_blocked', '=', blocked ?? false))
-        .select((eb) => [
-          sql<UserUsage['user']>`json_build_object('id', users.id, 'username', username)`.as('user'),
-          ...(['requests', 'downloads', 'errors', 'violations'] as const).map((name) =>
-            eb.fn.coalesce(name, sql<number>`0`).as(name),
-          ),
-        ])
-        .select(['last_at as lastRequest', 'api_blocked as blocked'])
+        .$if(search !== undefined, (users) =>
+          users.where(sql`lower(username)`, 'like', `%${escapeLike((search ?? '').toLowerCase())}%`),
+        )
+      const count = (name: 'requests' | 'downloads' | 'errors' | 'violations') =>
+        sql<number>`coalesce(${sql.ref(name)}, 0)`.as(name)
+      const rows = found
+        .select(['users.id as userId', 'username', 'api_blocked as blocked', 'last_at as lastRequest'])
+        .select([count('requests'), count('downloads'), count('errors'), count('violations')])
         .orderBy('torznab_users.requests', (order) => order.desc().nullsLast())
         .orderBy('users.id', 'desc')
-      return page(db, found, query)
+      return withUsers(await listed(db, found.select('users.id'), rows.$call(pageOf(query))))
     },
   }
 }
@@ -75,18 +77,20 @@ function requests(db: Db, { function: name, error, from, to }: RequestQuery, use
     )
 }
 
-/** A page of a query's rows, and the number of all of them. */
-async function page<Tables, Table extends keyof Tables, Row>(
+function pageOf({ page, limit }: Page) {
+  return <Tables, Table extends keyof Tables, Row>(query: SelectQueryBuilder<Tables, Table, Row>) =>
+    query.limit(limit).offset((page - 1) * limit)
+}
+
+async function listed<Row>(
   db: Db,
-  query: SelectQueryBuilder<Tables, Table, Row>,
-  { page: number, limit }: Page,
+  all: { limit(rows: number): Expression<unknown> },
+  page: { execute(): Promise<Row[]> },
 ): Promise<Listed<Row>> {
-  const [counted, items] = await Promise.all([
-    countForTotal(db, query.clearOrderBy()),
-    query
-      .limit(limit)
-      .offset((number - 1) * limit)
-      .execute(),
-  ])
+  const [counted, items] = await Promise.all([countForTotal(db, all), page.execute()])
   return { items, ...totalOf(counted) }
+}
+
+function withUsers<Row extends { userId: string; username: string }>({ items, ...total }: Listed<Row>) {
+  return { ...total, items: items.map(({ userId: id, username, ...row }) => ({ ...row, user: { id, username } })) }
 }

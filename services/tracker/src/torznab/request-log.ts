@@ -3,7 +3,6 @@ import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { newId } from '@vault-and-tracker/service-kit/core/ids'
 import { isUnavailable } from '@vault-and-tracker/service-kit/core/unavailable'
 import { cleanText } from '@vault-and-tracker/torznab-xml'
-import { clientFamily } from './client-family.ts'
 import type { AnsweredRequest } from './torznab.ts'
 
 /** An answered request as it is stored. */
@@ -58,6 +57,31 @@ const PASSKEYS = /[0-9a-f]{40,}/gi
 const REDACTED = '[redacted]'
 const UNKNOWN_FUNCTION = 'unknown'
 const DAY_MS = 86_400_000
+
+/**
+ * Families of applications by their User-Agent. The first match counts: applications come before the libraries they
+ * use, and browsers late, because several applications send a browser's User-Agent with their own name in it.
+ */
+const FAMILIES = {
+  Sonarr: /\b(?:Nzb)?sonarr\b|\bNzbDrone\b/i,
+  Radarr: /\bradarr\b/i,
+  Lidarr: /\blidarr\b/i,
+  Readarr: /\breadarr\b/i,
+  Whisparr: /\bwhisparr\b/i,
+  Prowlarr: /\bprowlarr\b/i,
+  Jackett: /\bjackett\b/i,
+  NZBHydra2: /\bnzbhydra ?2?\b/i,
+  'cross-seed': /\bcross-?seed\b/i,
+  autobrr: /\bautobrr\b/i,
+  FlexGet: /\bflexget\b/i,
+  Medusa: /\bmedusa\b/i,
+  SickChill: /\bsick(?:chill|rage|gear|beard)\b/i,
+  Mylar: /\bmylar3?\b/i,
+  qBittorrent: /\bqbittorrent\b/i,
+  browser: /^Mozilla\/\d.*\b(?:Firefox|Chrome|Safari|Gecko|Trident)\b|^Opera\//,
+  library:
+    /^(?:curl|Wget|python-requests|python-urllib|Python-httpx|aiohttp|Go-http-client|axios|node-fetch|undici|okhttp|Java|Apache-HttpClient|libwww-perl|Ruby|GuzzleHttp|RestSharp)\b|^node$/i,
+} as const
 
 /**
  * Writes answered requests in batches, after the answer: `record` only adds to a bounded buffer, and `close` writes the rest,
@@ -164,4 +188,10 @@ function readableQuery(rawQuery: string, infoHash: string | undefined): string {
   const text = cleanText(parts.join('&'))
   const redacted = text.replace(PASSKEYS, (found) => (found.toLowerCase() === infoHash ? found : REDACTED))
   return cleanText(redacted.slice(0, MAX_QUERY))
+}
+
+/** The family of the application that sent a request. */
+export function clientFamily(userAgent: string): string {
+  const bounded = userAgent.slice(0, 300)
+  return Object.entries(FAMILIES).find(([, pattern]) => pattern.test(bounded))?.[0] ?? 'other'
 }

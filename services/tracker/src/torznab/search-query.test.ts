@@ -1,8 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { parseTorznabQuery } from '@vault-and-tracker/torznab-xml'
 import type { SearchQuery } from '../search/search.ts'
-import { SUPPORTED_PARAMETERS } from './capabilities.ts'
-import { toSearchQuery } from './search-query.ts'
+import { SUPPORTED_PARAMETERS, toSearchQuery } from './search-query.ts'
 
 const CATEGORIES = [
   { id: 'films', parentId: null, torznabId: 2000, name: 'Movies' },

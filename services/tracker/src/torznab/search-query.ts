@@ -1,11 +1,26 @@
 import {
   coveredCategories,
   type SiteCategory,
+  type Supported,
   type TagFilter,
   type SearchQuery as TorznabSearch,
 } from '@vault-and-tracker/torznab-xml'
 import type { SearchQuery } from '../search/search.ts'
-import { FREELEECH } from './capabilities.ts'
+
+/** The parameters that each Torznab function supports, for `t=caps` and the query parser. */
+export const SUPPORTED_PARAMETERS: Supported = {
+  search: ['q', 'tag'],
+  tvsearch: ['q', 'season', 'ep', 'imdbid', 'tvdbid', 'tmdbid', 'tag'],
+  movie: ['q', 'imdbid', 'tmdbid', 'year', 'tag'],
+  music: ['q', 'artist', 'album', 'year', 'tag'],
+  book: ['q', 'author', 'title', 'year', 'tag'],
+}
+
+/** The tag of torrents whose download is not charged to the caller. autobrr knows it by this name. */
+export const FREELEECH = 'freeleech'
+
+/** Items on a page. */
+export const PAGE_LIMITS = { default: 25, max: 100 } as const
 
 const DAY_MS = 86_400_000
 /** Torznab ids. */

@@ -43,7 +43,6 @@ export type StatisticsStore = {
 }
 
 export type TorznabStatistics = ReturnType<typeof createTorznabStatistics>
-export type Statistics = Awaited<ReturnType<TorznabStatistics['read']>>
 
 const OLDEST = Date.UTC(2000, 0)
 const NEWEST = Date.UTC(2100, 0)

@@ -11,7 +11,7 @@ import {
 import { type ErrorCode, isApiError } from '../errors.ts'
 import type { Answers, Outcome } from './answers.ts'
 import type { AuthorizedCaller, Authorizer, Refusal } from './authorization.ts'
-import { PAGE_LIMITS, SUPPORTED_PARAMETERS } from './capabilities.ts'
+import { PAGE_LIMITS, SUPPORTED_PARAMETERS } from './search-query.ts'
 import type { TorznabConfiguration, TorznabSettings } from './settings.ts'
 
 /** A request as it arrived. */

@@ -1,11 +1,10 @@
 import { parseTorznabQuery } from '@vault-and-tracker/torznab-xml'
 import { parseReleaseName } from '../../src/releases/release-name.ts'
 import { memberWords, orInitials, releaseTokens, searchWords } from '../../src/releases/search-words.ts'
-import { matchesEpisode } from '../../src/search/episode-match.ts'
 import type { SearchQuery, WantedIds } from '../../src/search/search.ts'
-import { SUPPORTED_PARAMETERS } from '../../src/torznab/capabilities.ts'
-import { toSearchQuery } from '../../src/torznab/search-query.ts'
+import { SUPPORTED_PARAMETERS, toSearchQuery } from '../../src/torznab/search-query.ts'
 import { CATALOGUE, type CatalogueEntry, SITE } from '../data/search-quality.ts'
+import { matchesEpisode } from './episode-match.ts'
 
 /** An in-memory search of the catalogue, the reference for all implementations. */
 const INDEX = CATALOGUE.map((entry) => {

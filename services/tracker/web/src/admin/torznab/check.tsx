@@ -113,19 +113,13 @@ function Connection({ passkey }: { passkey: string }) {
 }
 
 function Result({ checked: { problem, releases = 0, exchanges } }: { checked: Checked }) {
-  const advice = problem === undefined ? releases === 0 && NO_RELEASES : adviceOn(exchanges.at(-1))
+  const tone = problem !== undefined ? 'bad' : releases === 0 ? 'warn' : 'good'
+  const advice = tone === 'bad' ? adviceOn(exchanges.at(-1)) : tone === 'warn' && NO_RELEASES
   return (
-    <div className="check-result" data-tone={problem !== undefined ? 'bad' : releases === 0 ? 'warn' : 'good'}>
+    <div className="check-result" data-tone={tone}>
       <p>
-        {problem === undefined ? (
-          <>
-            <b>The API works</b> and returned {formatNumberOf(releases, 'release')}.
-          </>
-        ) : (
-          <>
-            <b>The check failed:</b> {problem}.
-          </>
-        )}
+        <b>{problem === undefined ? 'The API works' : 'The check failed:'}</b>{' '}
+        {problem ?? `and returned ${formatNumberOf(releases, 'release')}`}.
       </p>
       {advice && <p>{advice}</p>}
       <ul className="exchanges">
@@ -145,29 +139,29 @@ function Result({ checked: { problem, releases = 0, exchanges } }: { checked: Ch
 const NO_RELEASES =
   'Sonarr and similar programs reject an indexer without releases in their categories. Upload a torrent there, approve one, or choose other categories.'
 
-function adviceOn(exchange: Exchange | undefined): ReactNode {
-  if (exchange === undefined) return undefined
-  switch (exchange.errorCode) {
-    case 100:
-      return 'The key belongs to no user, or to a banned account.'
-    case 101:
-      return 'The account of this key is suspended.'
-    case 102:
-      return <>The user of this key is blocked from the API. {linkTo('blocks', 'Show blocked users')}</>
-    case 500:
-      return `Try again in ${formatDuration(exchange.retryAfterSeconds)}.`
-    case 910:
-      return <>The API is disabled. {linkTo('configuration', 'Open the settings')}</>
-    case undefined:
-    default:
-      return undefined
-  }
+/** Advice on the errors of the API by code. */
+const ADVICE: Readonly<Record<number, ReactNode>> = {
+  100: 'The key belongs to no user, or to a banned account.',
+  101: 'The account of this key is suspended.',
+  102: (
+    <>
+      The user of this key is blocked from the API.{' '}
+      <Link to="/admin/torznab" search={{ tab: 'blocks' }}>
+        Show blocked users
+      </Link>
+    </>
+  ),
+  910: (
+    <>
+      The API is disabled.{' '}
+      <Link to="/admin/torznab" search={{ tab: 'configuration' }}>
+        Open the settings
+      </Link>
+    </>
+  ),
 }
 
-function linkTo(tab: 'blocks' | 'configuration', text: string): ReactNode {
-  return (
-    <Link to="/admin/torznab" search={{ tab }}>
-      {text}
-    </Link>
-  )
+function adviceOn(exchange: Exchange | undefined): ReactNode {
+  if (exchange?.errorCode === 500) return `Try again in ${formatDuration(exchange.retryAfterSeconds)}.`
+  return ADVICE[exchange?.errorCode ?? 0]
 }

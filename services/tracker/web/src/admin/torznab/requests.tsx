@@ -2,14 +2,14 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { formatValue } from '@vault-and-tracker/web-kit/chart'
 import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
-import { Button, Field, TextField } from '@vault-and-tracker/web-kit/form'
+import { Button, type Choice, SelectField, TextField } from '@vault-and-tracker/web-kit/form'
 import { Ago, formatCount, formatExactTime, formatNumberOf } from '@vault-and-tracker/web-kit/format'
 import { type Column, Pages, Table, totalText } from '@vault-and-tracker/web-kit/table'
 import { useMemo } from 'react'
 import type { TorznabAddress, TorznabRequest } from '../../api/client.ts'
 import { addresses, requests, settings } from './queries.ts'
-import { FUNCTIONS, type RequestSearch } from './search.ts'
-import { rangeIn, TimeFields, textIn } from './time-fields.tsx'
+import { FUNCTIONS, readTorznabSearch, type TorznabSearch } from './search.ts'
+import { TimeFields } from './time-fields.tsx'
 
 /** Errors of logged requests by code. */
 const ERRORS: Readonly<Record<string, string>> = {
@@ -21,11 +21,21 @@ const ERRORS: Readonly<Record<string, string>> = {
   900: 'internal error',
 }
 
-/** The request log, the newest first. */
-export function Requests({ search }: { search: RequestSearch }) {
+const FUNCTION_CHOICES: readonly Choice<string>[] = [['', 'Any'], ...FUNCTIONS.map((name) => [name, name] as const)]
+const OUTCOME_CHOICES: readonly Choice<string>[] = [
+  ['', 'Any'],
+  ['false', 'Success'],
+  ['true', 'Any error'],
+  ...Object.entries(ERRORS).map(([code, name]) => [code, `${code} ${name}`] as const),
+]
+
+/** The request log, newest first. */
+export function Requests({ search }: { search: TorznabSearch }) {
   const { data, error, refetch, isPlaceholderData, dataUpdatedAt } = useQuery(requests(search))
   const columns = useMemo(() => columnsAt(dataUpdatedAt), [dataUpdatedAt])
-  const isNarrowed = Object.entries(search).some(([name, value]) => name !== 'page' && value !== undefined)
+  const { user, function: name, from, to, page } = search
+  const filters = [user, name, search.error, from, to]
+  const isNarrowed = filters.some((filter) => filter !== undefined)
   const showAll = (
     <Link to="/admin/torznab" search={{ tab: 'requests' }}>
       Show all requests
@@ -33,13 +43,13 @@ export function Requests({ search }: { search: RequestSearch }) {
   )
   return (
     <>
-      <Filters key={JSON.stringify({ ...search, page: undefined })} search={search} />
+      <Filters key={filters.join()} search={search} />
       <LoggingNotice />
       {data === undefined ? (
         <Pending error={error} onRetry={() => void refetch()} rows={15} label="Loading requests." />
       ) : data.items.length === 0 ? (
         <Empty title={isNarrowed ? 'No matching requests.' : 'No requests.'}>
-          {(isNarrowed || search.page !== undefined) && showAll}
+          {(isNarrowed || page !== undefined) && showAll}
         </Empty>
       ) : (
         <>
@@ -56,13 +66,13 @@ export function Requests({ search }: { search: RequestSearch }) {
           <Pages list={data} />
         </>
       )}
-      {!isNarrowed && search.page === undefined && <Addresses />}
+      {!isNarrowed && page === undefined && <Addresses />}
     </>
   )
 }
 
 /** All filters apply at once, because a range of times takes two fields. */
-function Filters({ search }: { search: RequestSearch }) {
+function Filters({ search }: { search: TorznabSearch }) {
   const navigate = useNavigate()
   return (
     <form
@@ -71,58 +81,16 @@ function Filters({ search }: { search: RequestSearch }) {
       aria-label="Requests"
       onSubmit={(event) => {
         event.preventDefault()
-        const form = new FormData(event.currentTarget)
-        const name = FUNCTIONS.find((each) => each === textIn(form, 'function'))
-        const [user, error] = [textIn(form, 'user'), textIn(form, 'error')]
-        void navigate({
-          to: '/admin/torznab',
-          search: { tab: 'requests', user, function: name, error, ...rangeIn(form) },
-        })
+        const filters = readTorznabSearch(Object.fromEntries(new FormData(event.currentTarget)))
+        void navigate({ to: '/admin/torznab', search: { ...filters, tab: 'requests' } })
       }}
     >
       <TextField label="User" name="user" maxLength={64} autoComplete="off" defaultValue={search.user} />
-      <Choice
-        label="Function"
-        name="function"
-        value={search.function}
-        options={FUNCTIONS.map((name) => [name, name])}
-      />
-      <Choice
-        label="Outcome"
-        name="error"
-        value={search.error}
-        options={[
-          ['false', 'Success'],
-          ['true', 'Any error'],
-          ...Object.entries(ERRORS).map(([code, name]) => [code, `${code} ${name}`] as const),
-        ]}
-      />
+      <SelectField label="Function" name="function" defaultValue={search.function} choices={FUNCTION_CHOICES} />
+      <SelectField label="Outcome" name="error" defaultValue={search.error} choices={OUTCOME_CHOICES} />
       <TimeFields from={search.from} to={search.to} />
       <Button type="submit">Show</Button>
     </form>
-  )
-}
-
-function Choice(props: {
-  label: string
-  name: string
-  value: string | undefined
-  options: readonly (readonly [value: string, text: string])[]
-}) {
-  const { label, name, value = '', options } = props
-  return (
-    <Field label={label} name={name}>
-      {(attributes) => (
-        <select {...attributes} className="input" defaultValue={value}>
-          <option value="">Any</option>
-          {options.map(([each, text]) => (
-            <option key={each} value={each}>
-              {text}
-            </option>
-          ))}
-        </select>
-      )}
-    </Field>
   )
 }
 

@@ -1,7 +1,4 @@
-import type { paths } from '../../../generated/openapi.ts'
-
-type StatisticsQuery = NonNullable<paths['/api/admin/torznab/statistics']['get']['parameters']['query']>
-export type Range = NonNullable<StatisticsQuery['range']>
+import { oneOf, pageIn, type RawSearch, textIn } from '@vault-and-tracker/web-kit/address'
 
 const TABS = ['configuration', 'users', 'requests', 'blocks', 'check'] as const
 
@@ -18,67 +15,32 @@ export const FUNCTIONS = [
   'unknown',
 ] as const
 
-export const RANGES: readonly Range[] = ['24h', '7d', '30d', 'all']
+export const RANGES = ['24h', '7d', '30d', 'all'] as const
 
-/** The parameters of the address, of which each tab reads its own. */
-export type TorznabSearch = {
-  readonly tab?: (typeof TABS)[number] | undefined
-  readonly range?: Exclude<Range, '24h'> | undefined
-  /** ISO 8601, for statistics and requests. */
-  readonly from?: string | undefined
-  readonly to?: string | undefined
-  /** A name or an id. */
-  readonly user?: string | undefined
-  readonly function?: (typeof FUNCTIONS)[number] | undefined
-  /** `true` for any error, `false` for none, or the code of one. */
-  readonly error?: string | undefined
-  /** Part of the name of users. */
-  readonly search?: string | undefined
-  readonly blocked?: 'true' | undefined
-  readonly page?: number | undefined
-}
+/** The parameters of the address. Each tab reads its own. */
+export type TorznabSearch = Partial<ReturnType<typeof readTorznabSearch>>
 
-/** The filters of the request log. */
-export type RequestSearch = Pick<TorznabSearch, 'user' | 'function' | 'error' | 'from' | 'to' | 'page'>
-
-/** The part of the address that the request log reads. */
-export function requestSearchOf(search: TorznabSearch): RequestSearch {
-  const { user, function: name, error, from, to, page } = search
-  return { user, function: name, error, from, to, page }
-}
-
-const MAX_PAGE = 10_000
-
-/** Reads the parameters of an address; invalid values are ignored. */
-export function readTorznabSearch(raw: Readonly<Record<string, unknown>>): TorznabSearch {
-  const page = Number(raw['page'])
-  const error = textOf(raw['error'])
+/** Reads the parameters of an address or of a form; ignores invalid values. */
+export function readTorznabSearch(raw: RawSearch) {
   return {
-    tab: TABS.find((tab) => tab === raw['tab']),
-    range: (['7d', '30d', 'all'] as const).find((range) => range === raw['range']),
-    from: timeOf(raw['from']),
-    to: timeOf(raw['to']),
-    user: textOf(raw['user'])?.slice(0, 64),
-    function: FUNCTIONS.find((name) => name === raw['function']),
-    error: error !== undefined && /^(?:true|false|\d{3})$/.test(error) ? error : undefined,
-    search: textOf(raw['search'])?.slice(0, 32),
-    blocked: raw['blocked'] === 'true' ? 'true' : undefined,
-    page: Number.isInteger(page) && page > 1 && page <= MAX_PAGE ? page : undefined,
+    tab: oneOf(raw, 'tab', TABS),
+    range: oneOf(raw, 'range', RANGES.slice(1)),
+    /** A name or an id. */
+    user: textIn(raw, 'user', 64),
+    function: oneOf(raw, 'function', FUNCTIONS),
+    /** `true` for any error, `false` for none, or the code of one. */
+    error: /^(?:true|false|\d{3})$/.exec(String(raw['error']))?.[0],
+    from: timeIn(raw, 'from'),
+    to: timeIn(raw, 'to'),
+    /** Part of a username. */
+    search: textIn(raw, 'search', 32),
+    blocked: oneOf(raw, 'blocked', ['true']),
+    page: pageIn(raw),
   }
 }
 
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
-}
-
-function timeOf(value: unknown): string | undefined {
-  const time = Date.parse(textOf(value) ?? '')
+/** A time as ISO 8601 in UTC. */
+function timeIn(raw: RawSearch, name: string): string | undefined {
+  const time = Date.parse(textIn(raw, name) ?? '')
   return Number.isNaN(time) ? undefined : new Date(time).toISOString()
-}
-
-/** Removes undefined parameters for the API client. */
-export function given<Query extends object>(query: Query): { [Name in keyof Query]?: Exclude<Query[Name], undefined> } {
-  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined)) as {
-    [Name in keyof Query]?: Exclude<Query[Name], undefined>
-  }
 }

@@ -19,9 +19,6 @@ const LIMITS = {
 type Limit = keyof typeof LIMITS
 const NAMES = Object.keys(LIMITS) as readonly Limit[]
 
-/** Numbers are texts while they are edited. */
-type Draft = Pick<TorznabSettings, 'enabled' | 'logging'> & Readonly<Record<Limit, string>>
-
 /** The settings of the API; the effect of a change is shown before it is saved. */
 export function Settings() {
   const current = useQuery(settingsQuery)
@@ -40,16 +37,17 @@ export function Settings() {
 
 function SettingsForm({ now, presets }: { now: TorznabSettings; presets: readonly TorznabPreset[] }) {
   const queries = useQueryClient()
-  const [draft, setDraft] = useState(() => draftOf(now))
+  const [draft, setDraft] = useState<Partial<TorznabSettings>>({})
   const save = useMutation<TorznabSettings, ApiError, Partial<TorznabSettings>>({
     mutationFn: (body) => read(api.PATCH('/api/admin/torznab/settings', { body })),
     onSuccess: (saved) => {
       queries.setQueryData(settingsQuery.queryKey, saved)
-      setDraft(draftOf(saved))
+      setDraft({})
       toast('Saved.')
     },
   })
-  const changes = changesOf(now, draft)
+  const shown = { ...now, ...draft }
+  const changes = changesOf(now, shown)
   const isChanged = Object.keys(changes).length > 0
   const consequences = consequencesOf(now, changes)
   return (
@@ -65,7 +63,7 @@ function SettingsForm({ now, presets }: { now: TorznabSettings; presets: readonl
             <Button type="submit" kind="main" isBusy={save.isPending} disabled={!isChanged}>
               Save
             </Button>
-            {isChanged && <Button onClick={() => setDraft(draftOf(now))}>Discard</Button>}
+            {isChanged && <Button onClick={() => setDraft({})}>Discard</Button>}
           </>
         }
       >
@@ -74,7 +72,7 @@ function SettingsForm({ now, presets }: { now: TorznabSettings; presets: readonl
             <label className="switch">
               <input
                 type="checkbox"
-                checked={draft[name]}
+                checked={shown[name]}
                 onChange={({ target }) => setDraft({ ...draft, [name]: target.checked })}
               />
               {label}
@@ -89,8 +87,11 @@ function SettingsForm({ now, presets }: { now: TorznabSettings; presets: readonl
               <input
                 type="radio"
                 name="preset"
-                checked={NAMES.every((name) => draft[name] === String(preset[name]))}
-                onChange={() => setDraft({ ...draft, ...limitsOf(preset) })}
+                checked={NAMES.every((name) => shown[name] === preset[name])}
+                onChange={() => {
+                  const { windowSeconds, searchLimit, downloadLimit } = preset
+                  setDraft({ ...draft, windowSeconds, searchLimit, downloadLimit })
+                }}
               />
               <span className="preset-name">{preset.title}</span>
               <span className="muted">
@@ -107,8 +108,8 @@ function SettingsForm({ now, presets }: { now: TorznabSettings; presets: readonl
               name={name}
               type="number"
               required
-              value={draft[name]}
-              onChange={({ target }) => setDraft({ ...draft, [name]: target.value })}
+              value={Number.isNaN(shown[name]) ? '' : shown[name]}
+              onChange={({ target }) => setDraft({ ...draft, [name]: target.valueAsNumber })}
               error={save.error}
             />
           ))}
@@ -129,25 +130,12 @@ function SettingsForm({ now, presets }: { now: TorznabSettings; presets: readonl
   )
 }
 
-function draftOf(settings: TorznabSettings): Draft {
-  return { ...settings, ...limitsOf(settings) }
-}
-
-function limitsOf(limits: Readonly<Record<Limit, number>>): Readonly<Record<Limit, string>> {
-  const { windowSeconds, searchLimit, downloadLimit } = limits
+/** The browser requires empty fields, which are not a number, before it sends the form. */
+function changesOf(now: TorznabSettings, shown: TorznabSettings): Partial<TorznabSettings> {
+  const limits = NAMES.filter((name) => !Number.isNaN(shown[name]) && shown[name] !== now[name])
   return {
-    windowSeconds: String(windowSeconds),
-    searchLimit: String(searchLimit),
-    downloadLimit: String(downloadLimit),
-  }
-}
-
-/** Empty fields are left to the browser, which requires them before it sends the form. */
-function changesOf(now: TorznabSettings, draft: Draft): Partial<TorznabSettings> {
-  const limits = NAMES.filter((name) => draft[name] !== '' && Number(draft[name]) !== now[name])
-  return {
-    ...(draft.enabled !== now.enabled && { enabled: draft.enabled }),
-    ...(draft.logging !== now.logging && { logging: draft.logging }),
-    ...Object.fromEntries(limits.map((name) => [name, Number(draft[name])])),
+    ...(shown.enabled !== now.enabled && { enabled: shown.enabled }),
+    ...(shown.logging !== now.logging && { logging: shown.logging }),
+    ...Object.fromEntries(limits.map((name) => [name, shown[name]])),
   }
 }

@@ -5,7 +5,6 @@ import '../manage.css'
 import { Blocks } from './blocks.tsx'
 import { Check } from './check.tsx'
 import { Requests } from './requests.tsx'
-import { requestSearchOf } from './search.ts'
 import { Settings } from './settings.tsx'
 import { Statistics } from './statistics.tsx'
 import './torznab.css'
@@ -33,7 +32,7 @@ export function TorznabPage() {
       {tab === undefined && <Statistics search={search} />}
       {tab === 'configuration' && <Settings />}
       {tab === 'users' && <Users search={search} />}
-      {tab === 'requests' && <Requests search={requestSearchOf(search)} />}
+      {tab === 'requests' && <Requests search={search} />}
       {tab === 'blocks' && <Blocks />}
       {tab === 'check' && <Check />}
     </>

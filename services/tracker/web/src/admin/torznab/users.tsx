@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
 import { Confirm, Empty, Pending, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
-import { Button, SearchField } from '@vault-and-tracker/web-kit/form'
+import { Button, SearchField, Select } from '@vault-and-tracker/web-kit/form'
 import { Ago, formatCount, formatNumberOf } from '@vault-and-tracker/web-kit/format'
 import { type Column, Pages, Table, totalText } from '@vault-and-tracker/web-kit/table'
 import { useMemo, useState } from 'react'
@@ -11,13 +11,11 @@ import { ResetPasskey } from '../parts/reset-passkey.tsx'
 import { TORZNAB_KEY, users } from './queries.ts'
 import type { TorznabSearch } from './search.ts'
 
-type UserSearch = Pick<TorznabSearch, 'search' | 'blocked' | 'page'>
-
 /** The users of the API. */
 export function Users({ search: { search, blocked, page } }: { search: TorznabSearch }) {
   const navigate = useNavigate()
   const { data } = useQuery(users({ search, blocked, page }))
-  const go = (part: UserSearch, replace = false): void => {
+  const go = (part: TorznabSearch, replace = false): void => {
     void navigate({ to: '/admin/torznab', search: { tab: 'users', search, blocked, ...part }, replace })
   }
   const isNarrowed = search !== undefined || blocked !== undefined
@@ -26,15 +24,13 @@ export function Users({ search: { search, blocked, page } }: { search: TorznabSe
       <div className="manage-head">
         <div className="manage-filters">
           <SearchField label="Part of a name" value={search} onChange={(text) => go({ search: text }, true)} />
-          <select
-            className="input"
-            aria-label="Access"
-            value={blocked ?? ''}
-            onChange={({ target }) => go({ blocked: target.value === 'true' ? 'true' : undefined })}
-          >
-            <option value="">All users</option>
-            <option value="true">Blocked users</option>
-          </select>
+          <Select
+            label="Access"
+            all="All users"
+            value={blocked}
+            choices={[['true', 'Blocked users']]}
+            onChange={(value) => go({ blocked: value })}
+          />
         </div>
         <p className="muted" role="status">
           {data && totalText(data, 'user')}
@@ -53,7 +49,7 @@ export function Users({ search: { search, blocked, page } }: { search: TorznabSe
 }
 
 /** A page of users with actions; the children are shown if there are none. */
-export function UserTable({ search, children }: { search: UserSearch; children: React.ReactNode }) {
+export function UserTable({ search, children }: { search: TorznabSearch; children: React.ReactNode }) {
   const { data, error, refetch, isPlaceholderData, dataUpdatedAt } = useQuery(users(search))
   const columns = useMemo(() => columnsAt(dataUpdatedAt), [dataUpdatedAt])
   if (data === undefined)

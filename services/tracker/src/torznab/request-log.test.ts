@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { clientFamily } from './client-family.ts'
+import { clientFamily } from './request-log.ts'
 
 test.each([
   ['Sonarr/4.0.10.2544 (alpine 3.20.3)', 'Sonarr'],

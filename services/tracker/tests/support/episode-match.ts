@@ -1,5 +1,6 @@
 import type { NumberRange, WantedEpisode } from '@vault-and-tracker/torznab-xml'
-import type { ParsedRelease } from '../releases/release.ts'
+import type { ParsedRelease } from '../../src/releases/release.ts'
+import { mayBeAbsolute } from '../../src/search/criteria.ts'
 
 /** The numbering of a release. */
 export type Numbered = Pick<
@@ -10,13 +11,7 @@ export type Numbered = Pick<
 /** Higher seasons are years. */
 const FIRST_YEAR = 1900
 
-/**
- * Whether a release is, or contains, what a TV search wants.
- *
- * A season matches its episodes, its packs and packs of several seasons; a year also matches everything aired in it. An
- * episode matches single and multi-episode releases but no packs, which applications refuse if they want an episode. An
- * absolute number matches searches without a season or for the first season, which anime groups leave out.
- */
+/** Whether a release is, or contains, what a TV search wants: the reference for `episodeFacets`. */
 export function matchesEpisode(release: Numbered, wanted: WantedEpisode): boolean {
   switch (wanted.kind) {
     case 'season':
@@ -32,11 +27,6 @@ function isEpisode(release: Numbered, season: NumberRange | undefined, episode: 
   const isOfSeason = season === undefined || overlaps(release.seasonFrom, release.seasonTo, season)
   if (isOfSeason && overlaps(release.episodeFrom, release.episodeTo, episode)) return true
   return mayBeAbsolute(season) && overlaps(release.absoluteFrom, release.absoluteTo, episode)
-}
-
-/** Whether an episode of these seasons may have an absolute number. */
-export function mayBeAbsolute(season: NumberRange | undefined): boolean {
-  return season === undefined || (season.from <= 1 && season.to >= 1)
 }
 
 function airedWithin({ airDate }: Numbered, years: NumberRange): boolean {

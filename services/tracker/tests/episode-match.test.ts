@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import type { WantedEpisode } from '@vault-and-tracker/torznab-xml'
-import { parseReleaseName } from '../releases/release-name.ts'
-import { matchesEpisode } from './episode-match.ts'
+import { parseReleaseName } from '../src/releases/release-name.ts'
+import { matchesEpisode } from './support/episode-match.ts'
 
 const one = (number: number) => ({ from: number, to: number })
 const season = (number: number): WantedEpisode => ({ kind: 'season', season: one(number) })
