@@ -176,6 +176,8 @@ test('a blocked user without a request is listed', async () => {
 })
 
 test('requests of users are logged; anonymous and refused ones are counted', async () => {
+  // A new window of the limits would allow another request.
+  tracker.holdClock()
   const { passkey } = await tracker.context.useCases.accounts.byId(alice)
   const ask = (query: string, userAgent: string) =>
     tracker.client().get(`/api/torznab${query}`, { 'user-agent': userAgent })
