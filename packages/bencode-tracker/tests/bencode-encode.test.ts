@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
 import npmBencode from 'bencode'
+import fc from 'fast-check'
 import { BencodeError, type BencodeInput, decodeBencode, encodeBencode, RawBencode } from '../src/testing.ts'
 import { type Plain, toPlain } from './support/plain.ts'
-import { createRandom, FUZZ_SEED, type Random } from './support/random.ts'
+import { RUNS } from './support/random.ts'
 
 const text = (value: BencodeInput): string => encodeBencode(value).toString('latin1')
 
@@ -60,23 +61,15 @@ describe('encodeBencode refuses', () => {
 })
 
 /** Values that the npm package can hold too: ASCII keys, and strings as bytes. */
-function randomValue(random: Random, depth: number): Exclude<BencodeInput, string | RawBencode> {
-  switch (random.below(depth > 0 ? 4 : 2)) {
-    case 0:
-      return random.below(2 ** 31) * (random.below(2) === 0 ? 1 : -1)
-    case 1:
-      return new Uint8Array(random.bytes(random.below(40)))
-    case 2:
-      return Array.from({ length: random.below(5) }, () => randomValue(random, depth - 1))
-    default:
-      return Object.fromEntries(
-        Array.from({ length: random.below(5) }, () => [
-          String.fromCharCode(...Array.from({ length: random.below(6) }, () => 0x20 + random.below(95))),
-          randomValue(random, depth - 1),
-        ]),
-      )
-  }
-}
+const anyValue: fc.Arbitrary<Exclude<BencodeInput, string | RawBencode>> = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4, withCrossShrink: true },
+    fc.integer(),
+    fc.uint8Array({ maxLength: 40 }),
+    fc.array(tie('value'), { maxLength: 4 }),
+    fc.dictionary(fc.string({ unit: 'grapheme-ascii', maxLength: 5 }), tie('value'), { maxKeys: 4 }),
+  ),
+})).value as fc.Arbitrary<Exclude<BencodeInput, string | RawBencode>>
 
 function npmToPlain(value: unknown): Plain {
   if (typeof value === 'number') return value
@@ -88,21 +81,27 @@ function npmToPlain(value: unknown): Plain {
   throw new TypeError(`npm bencode gave a ${typeof value}`)
 }
 
-describe(`against the independent npm implementation (FUZZ_SEED=${FUZZ_SEED})`, () => {
-  const random = createRandom(FUZZ_SEED)
-  const values = Array.from({ length: 500 }, () => [randomValue(random, 4)])
+describe(`against the independent npm implementation (FUZZ_SEED=${RUNS.seed})`, () => {
+  const values = anyValue.map((value) => [value])
+  const runs = { ...RUNS, numRuns: RUNS.numRuns / 8 }
 
   test('both write the same bytes', () => {
-    for (const value of values) {
-      expect(encodeBencode(value).toString('latin1')).toBe(Buffer.from(npmBencode.encode(value)).toString('latin1'))
-    }
+    fc.assert(
+      fc.property(values, (value) => {
+        expect(encodeBencode(value).toString('latin1')).toBe(Buffer.from(npmBencode.encode(value)).toString('latin1'))
+      }),
+      runs,
+    )
   })
 
   test('each reads what the other writes', () => {
-    for (const value of values) {
-      const ours = toPlain(decodeBencode(npmBencode.encode(value)))
-      const theirs = npmToPlain(npmBencode.decode(encodeBencode(value)))
-      expect(ours).toEqual(theirs)
-    }
+    fc.assert(
+      fc.property(values, (value) => {
+        const ours = toPlain(decodeBencode(npmBencode.encode(value)))
+        const theirs = npmToPlain(npmBencode.decode(encodeBencode(value)))
+        expect(ours).toEqual(theirs)
+      }),
+      runs,
+    )
   })
 })

@@ -1,4 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
+import { damaged } from '@vault-and-tracker/dev-env/fuzz'
+import fc from 'fast-check'
 import {
   addressFromText,
   FAILURES,
@@ -18,23 +20,18 @@ import {
   parseTorrent,
 } from '../src/testing.ts'
 import { announceQuery, escapeAll, PASSKEY } from './support/query.ts'
-import { createRandom, FUZZ_SEED, type Random } from './support/random.ts'
+import { bytes, RUNS } from './support/random.ts'
 import { encodeFixture, hybridFixture, multiFile, singleFile } from './support/torrents.ts'
 
-const ROUNDS = 4000
+/** Of some bytes, as every character of these with a meaning may damage them. */
+const damagedBytes = (seeds: readonly Uint8Array[], interesting: string): fc.Arbitrary<Buffer> =>
+  damagedTexts(
+    seeds.map((seed) => Buffer.from(seed).toString('latin1')),
+    interesting,
+  ).map((text) => Buffer.from(text, 'latin1'))
 
-/** Changes, inserts, removes or repeats a few bytes. */
-function mutate(random: Random, original: Uint8Array, interesting: string): Buffer {
-  let bytes = Buffer.from(original)
-  for (let changes = 1 + random.below(4); changes > 0; changes--) {
-    const at = random.below(bytes.length + 1)
-    const character = Buffer.from(interesting.charAt(random.below(interesting.length)), 'latin1')
-    const piece = random.pick([character, random.bytes(1 + random.below(3)), bytes.subarray(at, at + random.below(60))])
-    const removed = random.pick([0, 0, 1, random.below(40)])
-    bytes = Buffer.concat([bytes.subarray(0, at), piece, bytes.subarray(at + removed)])
-  }
-  return bytes
-}
+const damagedTexts = (seeds: readonly string[], interesting: string): fc.Arbitrary<string> =>
+  damaged(fc.constantFrom(...seeds), interesting.split(''))
 
 function toInput(value: BencodeValue): BencodeInput {
   switch (value.kind) {
@@ -56,20 +53,23 @@ function onlyThrows(errorType: typeof BencodeError | typeof TorrentError, run: (
   }
 }
 
-describe(`with any input (FUZZ_SEED=${FUZZ_SEED})`, () => {
-  const random = createRandom(FUZZ_SEED)
+const sha1 = bytes(20)
 
+describe(`with any input (FUZZ_SEED=${RUNS.seed})`, () => {
   test('an announce is a request within its ranges or a failure of the table', () => {
     const seeds = [
       announceQuery(),
       announceQuery({ passkey: PASSKEY, event: 'started', key: '%31', numwant: '-1', compact: '0', ip: '192.0.2.1' }),
       announceQuery({ left: '18446744073709551615', trackerid: 'x', no_peer_id: '1', ipv4: '1', ipv6: '%5b' }),
-    ] as const
+    ]
     let accepted = 0
-    for (let i = 0; i < ROUNDS; i++) {
-      const query = mutate(random, Buffer.from(random.pick(seeds)), '&=?%+-09af\0').toString('latin1')
-      const result = parseAnnounceQuery(query)
-      if (result.ok) {
+    fc.assert(
+      fc.property(damagedTexts(seeds, '&=?%+-09af\0'), (query) => {
+        const result = parseAnnounceQuery(query)
+        if (!result.ok) {
+          expect(FAILURES).toHaveProperty(result.failure)
+          return
+        }
         accepted += 1
         const { infoHash, peerId, port, uploaded, downloaded, left, numwant, passkey } = result.request
         for (const id of [infoHash, peerId, passkey ?? PASSKEY]) expect(id).toMatch(/^[0-9a-f]{40}$/)
@@ -78,70 +78,81 @@ describe(`with any input (FUZZ_SEED=${FUZZ_SEED})`, () => {
         }
         expect(Number.isInteger(port) && port >= 0 && port <= 65535).toBe(true)
         expect(Number.isInteger(numwant) && numwant >= 0 && numwant <= 100).toBe(true)
-      } else {
-        expect(FAILURES).toHaveProperty(result.failure)
-      }
-    }
+      }),
+      RUNS,
+    )
     // Otherwise the mutations are so rough that only the refusals are tested.
-    expect(accepted).toBeGreaterThan(ROUNDS / 50)
-    expect(accepted).toBeLessThan(ROUNDS)
+    expect(accepted).toBeGreaterThan(RUNS.numRuns / 50)
+    expect(accepted).toBeLessThan(RUNS.numRuns)
   })
 
   test('an announce of random ids, however escaped, is read as those bytes', () => {
-    for (let i = 0; i < ROUNDS; i++) {
-      const [infoHash, peerId] = [random.bytes(20), random.bytes(20)]
-      const escapeSome = (bytes: Buffer): string =>
-        Array.from(bytes, (byte) => {
-          const text = String.fromCharCode(byte)
-          if (/^[\x21-\x7e]$/.test(text) && !'%&'.includes(text) && random.below(2) === 0) return text
-          const escaped = escapeAll(Buffer.from([byte]))
-          return random.below(2) === 0 ? escaped : escaped.toUpperCase()
-        }).join('')
-      const query = announceQuery({ info_hash: escapeSome(infoHash), peer_id: escapeSome(peerId) })
-      expect(parseAnnounceQuery(query)).toMatchObject({
-        request: { infoHash: infoHash.toString('hex'), peerId: peerId.toString('hex') },
-      })
-    }
+    /** Twenty bytes, the bits of those that are escaped in any case, and whether in upper case. */
+    const ids = fc.tuple(sha1, fc.nat(2 ** 20 - 1), fc.boolean())
+    const escapeSome = ([id, escapes, isUpper]: readonly [Buffer, number, boolean]): string =>
+      Array.from(id, (byte, i) => {
+        const text = String.fromCharCode(byte)
+        if (/^[\x21-\x7e]$/.test(text) && !'%&'.includes(text) && ((escapes >> i) & 1) === 0) return text
+        const escaped = escapeAll(Buffer.from([byte]))
+        return isUpper ? escaped.toUpperCase() : escaped
+      }).join('')
+    fc.assert(
+      fc.property(ids, ids, (infoHash, peerId) => {
+        const query = announceQuery({ info_hash: escapeSome(infoHash), peer_id: escapeSome(peerId) })
+        expect(parseAnnounceQuery(query)).toMatchObject({
+          request: { infoHash: infoHash[0].toString('hex'), peerId: peerId[0].toString('hex') },
+        })
+      }),
+      RUNS,
+    )
   })
 
   test('a scrape is a request or a failure of the table', () => {
-    for (let i = 0; i < ROUNDS; i++) {
-      const [first, second] = [escapeAll(random.bytes(20)), escapeAll(random.bytes(20))]
-      const seed = `info_hash=${first}&passkey=${PASSKEY}&info_hash=${second}`
-      const result = parseScrapeQuery(mutate(random, Buffer.from(seed), '&=?%').toString('latin1'))
-      if (result.ok) for (const id of result.request.infoHashes) expect(id).toMatch(/^[0-9a-f]{40}$/)
-      else expect(FAILURES).toHaveProperty(result.failure)
-    }
+    const seeds = fc
+      .tuple(sha1, sha1)
+      .map(([a, b]) => `info_hash=${escapeAll(a)}&passkey=${PASSKEY}&info_hash=${escapeAll(b)}`)
+    fc.assert(
+      fc.property(damaged(seeds, '&=?%'.split('')), (query) => {
+        const result = parseScrapeQuery(query)
+        if (result.ok) for (const id of result.request.infoHashes) expect(id).toMatch(/^[0-9a-f]{40}$/)
+        else expect(FAILURES).toHaveProperty(result.failure)
+      }),
+      RUNS,
+    )
   })
 
   test('a target has one of three outcomes', () => {
-    const seeds = [`/announce?passkey=${PASSKEY}`, `/${PASSKEY}/scrape?x=1`, `/announce/${PASSKEY}`] as const
-    for (let i = 0; i < ROUNDS; i++) {
-      const target = parseTrackerTarget(mutate(random, Buffer.from(random.pick(seeds)), '/?&=').toString('latin1'))
-      if (target?.ok) expect(target.passkey ?? PASSKEY).toMatch(/^[0-9a-f]{40}$/)
-      else expect(target?.failure ?? 'invalid_passkey').toBe('invalid_passkey')
-    }
+    const seeds = [`/announce?passkey=${PASSKEY}`, `/${PASSKEY}/scrape?x=1`, `/announce/${PASSKEY}`]
+    fc.assert(
+      fc.property(damagedTexts(seeds, '/?&='), (text) => {
+        const target = parseTrackerTarget(text)
+        if (target?.ok) expect(target.passkey ?? PASSKEY).toMatch(/^[0-9a-f]{40}$/)
+        else expect(target?.failure ?? 'invalid_passkey').toBe('invalid_passkey')
+      }),
+      RUNS,
+    )
   })
 
   test('text is an address of 4 or 16 bytes or none', () => {
-    const seeds = ['192.0.2.1', '::ffff:192.0.2.1', '2001:db8::1:0:0:1'] as const
-    for (let i = 0; i < ROUNDS; i++) {
-      const address = addressFromText(mutate(random, Buffer.from(random.pick(seeds)), '.:0f%').toString('latin1'))
-      expect([undefined, 4, 16]).toContain(address?.length)
-      if (address !== undefined) expect(typeof isPrivateAddress(address)).toBe('boolean')
-    }
+    const seeds = ['192.0.2.1', '::ffff:192.0.2.1', '2001:db8::1:0:0:1']
+    fc.assert(
+      fc.property(damagedTexts(seeds, '.:0f%'), (text) => {
+        const address = addressFromText(text)
+        expect([undefined, 4, 16]).toContain(address?.length)
+        if (address !== undefined) expect(typeof isPrivateAddress(address)).toBe('boolean')
+      }),
+      RUNS,
+    )
   })
 
   test('bencode is a value, which encodes to the same bytes, or a BencodeError', () => {
     const seed = encodeBencode({ a: [1, -2, 'text', { b: Buffer.from([0, 255]), c: [] }], 'd e': 2 ** 40, f: {} })
-    for (let i = 0; i < ROUNDS; i++) {
-      const bytes = mutate(random, seed, 'ilde:0123456789-')
-      onlyThrows(BencodeError, () => {
-        const value = decodeBencode(bytes)
-        expect(encodeBencode(toInput(value)).equals(bytes)).toBe(true)
-      })
-      onlyThrows(BencodeError, () => decodeBencode(random.bytes(random.below(64))))
-    }
+    fc.assert(
+      fc.property(fc.oneof(damagedBytes([seed], 'ilde:0123456789-'), bytes(0, 63)), (input) => {
+        onlyThrows(BencodeError, () => expect(encodeBencode(toInput(decodeBencode(input))).equals(input)).toBe(true))
+      }),
+      { ...RUNS, numRuns: 2 * RUNS.numRuns },
+    )
   })
 
   test('a torrent file is a torrent or a TorrentError', () => {
@@ -149,11 +160,13 @@ describe(`with any input (FUZZ_SEED=${FUZZ_SEED})`, () => {
       singleFile({ private: 1 }),
       multiFile([{ length: 1, path: ['a'] }], 1),
       encodeFixture(hybridFixture()),
-    ] as const
-    for (let i = 0; i < ROUNDS / 4; i++) {
-      const bytes = mutate(random, random.pick(seeds), 'ilde:0123456789-./')
-      onlyThrows(TorrentError, () => parseTorrent(bytes))
-      onlyThrows(TorrentError, () => prepareUpload(bytes, { source: 'S', requireSortedKeys: false }))
-    }
+    ]
+    fc.assert(
+      fc.property(damagedBytes(seeds, 'ilde:0123456789-./'), (file) => {
+        onlyThrows(TorrentError, () => parseTorrent(file))
+        onlyThrows(TorrentError, () => prepareUpload(file, { source: 'S', requireSortedKeys: false }))
+      }),
+      { ...RUNS, numRuns: RUNS.numRuns / 4 },
+    )
   })
 })

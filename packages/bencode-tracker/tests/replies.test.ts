@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import npmBencode from 'bencode'
+import fc from 'fast-check'
 import {
   type AnnounceReply,
   addressFromText,
@@ -13,7 +14,7 @@ import {
   WARNINGS,
 } from '../src/index.ts'
 import { BencodeError, decodeBencode } from '../src/testing.ts'
-import { createRandom, FUZZ_SEED } from './support/random.ts'
+import { bytes, RUNS } from './support/random.ts'
 
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1')
 
@@ -109,33 +110,41 @@ describe('announceListReply has these bytes', () => {
 })
 
 describe('every reply', () => {
-  test(`of random content is canonical and read by the npm implementation (FUZZ_SEED=${FUZZ_SEED})`, () => {
-    const random = createRandom(FUZZ_SEED)
-    for (let i = 0; i < 500; i++) {
-      const reply: AnnounceReply = {
-        complete: random.below(2 ** random.below(32)),
-        downloaded: random.below(2 ** random.below(32)),
-        incomplete: random.below(2 ** random.below(32)),
-        interval: random.below(4000),
-        minInterval: random.below(4000),
-        externalIp: random.pick([undefined, random.bytes(4), random.bytes(16)]),
-        peers: random.bytes(6 * random.below(101)),
-        peers6: random.bytes(18 * random.below(101)),
-        trackerId: random.pick([undefined, random.bytes(random.below(128)).toString('latin1')]),
-        warning: random.pick([undefined, 'x', WARNINGS.pending_moderation.message, 'Ж'.repeat(300)]),
-      }
-      const bytes = announceReply(reply)
-      expect(decodeBencode(bytes).end).toBe(bytes.length)
-      expect(npmBencode.decode(bytes)).toMatchObject({
-        complete: reply.complete,
-        downloaded: reply.downloaded,
-        incomplete: reply.incomplete,
-        interval: reply.interval,
-        'min interval': reply.minInterval,
-        peers: new Uint8Array(reply.peers),
-        peers6: new Uint8Array(reply.peers6),
-      })
-    }
+  test(`of random content is canonical and read by the npm implementation (FUZZ_SEED=${RUNS.seed})`, () => {
+    const count = fc.oneof(fc.nat(100), fc.nat())
+    const peersOf = (size: number): fc.Arbitrary<Buffer> =>
+      fc.tuple(fc.nat(100), bytes(1, 40)).map(([peers, pattern]) => Buffer.alloc(size * peers, pattern))
+    const replies: fc.Arbitrary<AnnounceReply> = fc.record({
+      complete: count,
+      downloaded: count,
+      incomplete: count,
+      interval: fc.nat(4000),
+      minInterval: fc.nat(4000),
+      externalIp: fc.oneof(fc.constant(undefined), bytes(4), bytes(16)),
+      peers: peersOf(6),
+      peers6: peersOf(18),
+      trackerId: fc.option(
+        bytes(0, 127).map((id) => id.toString('latin1')),
+        { nil: undefined },
+      ),
+      warning: fc.constantFrom(undefined, 'x', WARNINGS.pending_moderation.message, 'Ж'.repeat(300)),
+    })
+    fc.assert(
+      fc.property(replies, (reply) => {
+        const written = announceReply(reply)
+        expect(decodeBencode(written).end).toBe(written.length)
+        expect(npmBencode.decode(written)).toMatchObject({
+          complete: reply.complete,
+          downloaded: reply.downloaded,
+          incomplete: reply.incomplete,
+          interval: reply.interval,
+          'min interval': reply.minInterval,
+          peers: new Uint8Array(reply.peers),
+          peers6: new Uint8Array(reply.peers6),
+        })
+      }),
+      { ...RUNS, numRuns: RUNS.numRuns / 8 },
+    )
   })
 
   test.each(['complete', 'downloaded', 'incomplete', 'interval', 'minInterval'])('refuses a bad %s', (field) => {

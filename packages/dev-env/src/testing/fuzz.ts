@@ -3,6 +3,8 @@ import { brotliCompressSync, brotliDecompressSync, deflateSync, gunzipSync, gzip
 import fc from 'fast-check'
 import { type Schema, valuesOf, wildText } from './fuzz-values.ts'
 
+export { damaged, damages } from './fuzz-text.ts'
+
 /** A request that matches an OpenAPI document, or nearly. */
 export type FuzzedRequest = FuzzedBody & {
   /** Method and path of the operation. */
