@@ -27,9 +27,8 @@ export const settings = z.object({
       .refine((text) => !/announce/i.test(text), 'must not contain the word announce')
       .transform((text) => text.replace(/\/+$/, ''))
       .describe(
-        'URL that users open, such as `https://tracker.example.org`: the base of announce URLs, and the only origin that ' +
-          'may send changes with a session cookie. With `https://`, the cookie is `Secure`. It must not contain the word ' +
-          '"announce".',
+        'URL that users open, such as `https://tracker.example.org`: the base of announce URLs, and the only ' +
+          'origin that may send changes with a session cookie. It must not contain the word "announce".',
       ),
     PORT: port(6969).describe('Port to listen on.'),
   }),
@@ -39,8 +38,7 @@ export const settings = z.object({
   }),
   ...group('Postgres and Redis', {
     SEARCH_POOL_SIZE: integer({ min: 1, max: 100, fallback: 2 }).describe(
-      'Additional connections to Postgres for searches. A slow search keeps one core busy, so use at most half the cores ' +
-        'of Postgres.',
+      'Additional connections to Postgres for searches, at most half the cores of Postgres.',
     ),
     SWARM_REDIS_URL: list()
       .refine(
@@ -49,8 +47,8 @@ export const settings = z.object({
       )
       .default([])
       .describe(
-        'A separate Redis for swarms and accounting, or two or more comma-separated nodes of a Redis Cluster. Default: ' +
-          '`REDIS_URL`.',
+        'Separate Redis for swarms and accounting, or two or more comma-separated nodes of a Redis Cluster. ' +
+          'Default: `REDIS_URL`.',
       ),
   }),
   ...group('Site', {
@@ -64,37 +62,33 @@ export const settings = z.object({
       .enum(['open', 'invite', 'closed'], 'must be open, invite or closed')
       .default('invite')
       .describe('Who can register: `open`, `invite` or `closed`.'),
-    UPLOAD_APPROVAL: approval.describe(
-      '`manual`: uploads by members wait for a moderator. `automatic`: they are listed at once.',
-    ),
+    UPLOAD_APPROVAL: approval.describe('`manual`: uploads by members wait for a moderator.'),
     EDIT_APPROVAL: approval.describe(
-      'With `UPLOAD_APPROVAL=manual`, what happens when a member edits the name, category or description of an approved ' +
-        'torrent. `automatic`: the torrent stays approved, and the admin log records the change. `manual`: it waits for a ' +
-        'moderator again.',
+      'With `UPLOAD_APPROVAL=manual`: when a member edits the name, category or description of an approved ' +
+        'torrent, `manual` makes it wait for a moderator again, `automatic` only logs the edit.',
     ),
     UPLOAD_BYTES_PER_DAY: integer({ min: 0, max: Number.MAX_SAFE_INTEGER, fallback: 512 * 1024 ** 2 }).describe(
-      'Bytes of .torrent files that a member can upload per day (UTC); 0 for no limit. Moderators and administrators have ' +
-        'no limit.',
+      'Bytes of .torrent files that a member can upload per day (UTC); 0 for no limit. Staff have no limit.',
     ),
     SEED_HOURS: integer({ min: 0, max: 10_000, fallback: 72 }).describe(
-      'Hours that members should seed a completed torrent, unless they uploaded as much as they downloaded; 0 for no rule. ' +
-        'Torrents seeded for less are listed as hit-and-runs and have no other consequence.',
+      'Hours that members should seed a completed torrent, unless they uploaded as much as they downloaded; 0 for ' +
+        'no rule. Others are listed as hit-and-runs, without further consequence.',
     ),
     TORRENT_SOURCE: z
       .string()
       .regex(/^[\x20-\x7e]{1,64}$/, 'must be 1 to 64 printable ASCII characters')
       .optional()
       .describe(
-        'The `source` field of every uploaded torrent, which makes its info hash unique to this site. Default: the host of ' +
-          '`PUBLIC_URL`.',
+        '`source` field of every uploaded torrent, which makes its info hash unique to this site. Default: the ' +
+          'host of `PUBLIC_URL`.',
       ),
   }),
   ...group('REST API', {
     REST_READ_LIMIT: limit(100).describe('Reads per user and minute; 0 for no limit.'),
     REST_WRITE_LIMIT: limit(10).describe('Writes per user and minute; 0 for no limit.'),
     AUTH_LIMIT: limit(5).describe(
-      'Sign-ins, registrations and password changes per address and account in five minutes, and ten times as many per ' +
-        'address; 0 for no limit.',
+      'Sign-ins, registrations and password changes per address and account in five minutes, and ten times as ' +
+        'many per address; 0 for no limit.',
     ),
   }),
   ...group('Torznab', {
@@ -102,16 +96,17 @@ export const settings = z.object({
       .enum(['http', '200'], 'must be http or 200')
       .default('http')
       .describe(
-        'HTTP status of Torznab errors. `http`: the matching status. `200`: always 200, except for rate limits and downloads.',
+        'HTTP status of Torznab errors: the matching one (`http`), or always `200`, except for rate limits and ' +
+          'downloads.',
       ),
     TORZNAB_LOG_DAYS: integer({ min: 1, max: 366, fallback: 30 }).describe(
-      'Days that requests stay in the request log. Statistics are kept permanently.',
+      'Days that requests stay in the request log. Statistics are permanent.',
     ),
     TORZNAB_LOG_REQUESTS: integer({ min: 1_000, max: 100_000_000, fallback: 1_000_000 }).describe(
       'Maximum number of requests in the log. The oldest are deleted first.',
     ),
     TORZNAB_LOG_BYTES: integer({ min: 1_000_000, max: 1_000_000_000_000, fallback: 500_000_000 }).describe(
-      'Maximum size of the log with its indexes, in bytes. The oldest requests are deleted first.',
+      'Maximum size of the log with its indexes, in bytes.',
     ),
   }),
   ...group('Announces', {
@@ -123,7 +118,7 @@ export const settings = z.object({
       'Seconds between two announces of a client (BEP 3 `interval`).',
     ),
     MIN_ANNOUNCE_INTERVAL: integer({ min: 1, max: 86_400, fallback: 900 }).describe(
-      'Minimum number of seconds between two announces of a client (`min interval`).',
+      'Minimum seconds between two announces of a client (`min interval`).',
     ),
     ANNOUNCE_LIMIT: limit(200).describe('Announces per user and minute, or per address in open mode; 0 for no limit.'),
     SCRAPE_LIMIT: limit(6_000).describe('Scrapes per address and minute; 0 for no limit.'),
@@ -131,21 +126,21 @@ export const settings = z.object({
       'Announces and scrapes with an unknown passkey per address and minute; 0 for no limit.',
     ),
     FULL_SCRAPE: flag(false).describe(
-      'In open mode, answer a scrape without info hashes with all active torrents, up to 5,000.',
+      'In open mode, answer a scrape without info hashes with up to 5,000 active torrents.',
     ),
     MAX_CLIENTS_PER_TORRENT: integer({ min: 1, max: 1_000, fallback: 5 }).describe(
       'Maximum number of clients per user and torrent.',
     ),
     CLIENTS_ALLOWED: clientPrefixes.describe(
-      'Comma-separated prefixes of peer ids, such as `-TR4,-qB5`. If set, only these clients can announce.',
+      'Comma-separated prefixes of peer IDs, such as `-TR4,-qB5`. If set, only these clients can announce.',
     ),
-    CLIENTS_DENIED: clientPrefixes.describe('Comma-separated prefixes of peer ids of clients that cannot announce.'),
+    CLIENTS_DENIED: clientPrefixes.describe('Comma-separated prefixes of peer IDs that cannot announce.'),
     ALLOW_PRIVATE_PEERS: flag(false).describe(
       'Include loopback and private addresses in peer lists. For tests and closed networks.',
     ),
     ALLOW_IP_PARAM: flag(false).describe('Trust the address that a client sends in `ip`, `ipv4` and `ipv6`.'),
     ANNOUNCE_FRONT: flag(true).describe(
-      "Read announces before Node's HTTP server does, which is faster. The responses are the same.",
+      "Read announces before Node's HTTP server, which is faster. The responses are the same.",
     ),
   }),
   ...group('WebTorrent', {

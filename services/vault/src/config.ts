@@ -80,8 +80,8 @@ const keyringEnv = group('Keys', {
   TRANSIT_URL: transitUrl
     .optional()
     .describe(
-      'URL of a service with the transit API of HashiCorp Vault or OpenBao, which wraps data keys instead of the keyring or ' +
-        'in addition to it.',
+      'URL of a service with the transit API of HashiCorp Vault or OpenBao, instead of the keyring or in addition ' +
+        'to it.',
     ),
   TRANSIT_KEY: z
     .string()
@@ -103,17 +103,15 @@ const keyringEnv = group('Keys', {
     .string()
     .optional()
     .describe('File with that token (mode 0600), read for each request, so the token can be renewed. Preferred.'),
-  TRANSIT_WRAPS: flag(true).describe(
-    '`false`: the transit key only unwraps existing data keys, and the keyring wraps.',
-  ),
+  TRANSIT_WRAPS: flag(true).describe('`false`: the transit key only unwraps existing data keys; the keyring wraps.'),
 })
 
 /** All settings, in the order of the generated tables; see `group`. */
 export const settings = z.object({
   ...group('Network', {
     PUBLIC_URL: publicUrls.describe(
-      'Comma-separated URLs that clients use, such as `https://vault.example.org`. A request for any other host is refused ' +
-        'with 421. Default: `localhost`, `127.0.0.1` and `[::1]`, with any port.',
+      'Comma-separated URLs that clients use, such as `https://vault.example.org`. Requests for other hosts get ' +
+        '421. Default: `localhost`, `127.0.0.1` and `[::1]`, with any port.',
     ),
     PORT: port(4200).describe('Port to listen on.'),
   }),
@@ -121,11 +119,11 @@ export const settings = z.object({
   ...group('Administrators', {
     ADMIN_TOKEN: adminToken
       .meta({ secret: true })
-      .describe('Token of the administrator, at least 32 characters. Create one with `openssl rand -hex 32`.'),
+      .describe('Administrator token, at least 32 characters. Create one with `openssl rand -hex 32`.'),
     ADMIN_TOKEN_PREVIOUS: adminToken
       .optional()
       .meta({ secret: true })
-      .describe('The previous token, accepted as well while clients switch to the new one.'),
+      .describe('Previous token, still accepted while clients switch to the new one.'),
   }),
   ...keyringEnv,
   ...group('Trust rules', {
@@ -143,13 +141,13 @@ export const settings = z.object({
       'Writes and deletions per minute, per project and per administrator; 0 for no limit.',
     ),
     MAX_ENVIRONMENT_BYTES: integer({ min: 65_536, max: 64 * 1024 ** 2, fallback: 4 * 1024 ** 2 }).describe(
-      'Maximum size of an environment in bytes. Larger writes get 413.',
+      'Maximum size of an environment in bytes.',
     ),
     MAX_SECRETS: integer({ min: 1, max: 10_000, fallback: 2_000 }).describe(
-      'Maximum number of secrets per environment. Writes beyond it get 413.',
+      'Maximum number of secrets per environment.',
     ),
     MAX_ENVIRONMENTS: integer({ min: 1, max: 10_000, fallback: 100 }).describe(
-      'Maximum number of environments per project. Writes beyond it get 413.',
+      'Maximum number of environments per project.',
     ),
     MAX_VERSIONS: integer({ min: 1, max: 100_000, fallback: 100 }).describe(
       'Maximum number of versions per secret. The oldest are deleted.',
@@ -241,7 +239,8 @@ function readKeyring(env: Env): Keyring {
   if (file === '' && (env['TRANSIT_URL'] ?? '') !== '') return createKeyring([])
   if (file === '') {
     throw new KeyringError([
-      'VAULT_KEYRING_FILE: is required and not set (or VAULT_KEYRING with VAULT_KEYRING_ACTIVE); the vault does not generate keys',
+      'VAULT_KEYRING_FILE: is required and not set (or VAULT_KEYRING with VAULT_KEYRING_ACTIVE); the vault does ' +
+        'not generate keys',
     ])
   }
   return parseKeyringFile(readPrivateFile(file, 'VAULT_KEYRING_FILE'))

@@ -141,7 +141,7 @@ export const commonEnv = {
       'URL of the database, with the run-time role. Migrations use `MIGRATION_DATABASE_URL`.',
     ),
     DATABASE_POOL_SIZE: integer({ min: 1, max: 500, fallback: 10 }).describe(
-      'Maximum number of connections to Postgres per process.',
+      'Maximum connections to Postgres per process.',
     ),
     REDIS_URL: connectionUrl('redis', 'rediss').describe(
       'URL of Redis. Run it with `appendonly yes` and `maxmemory-policy noeviction`.',
