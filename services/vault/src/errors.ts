@@ -32,8 +32,14 @@ export const ERRORS = {
     bare: false,
     meaning: 'The scope of the key, or the role of the administrator, does not allow this.',
   },
-  not_found: { status: 404, bare: false, meaning: 'The path, project, secret or version does not exist.' },
+  not_found: { status: 404, bare: false, meaning: 'The path, project, key, secret or version does not exist.' },
   method_not_allowed: { status: 405, bare: false, meaning: 'The path does not support the method; see Allow.' },
+  key_exists: {
+    status: 409,
+    bare: false,
+    meaning: 'The project already has a key with this name, or this public key.',
+  },
+  too_many_keys: { status: 409, bare: false, meaning: 'The project has as many keys as it can have.' },
   project_exists: { status: 409, bare: true, meaning: 'A project with this name already exists.' },
   trust_rule_exists: { status: 409, bare: false, meaning: 'The project has a trust rule with this name already.' },
   too_many_trust_rules: { status: 409, bare: false, meaning: 'The project or the vault has as many as it can have.' },
@@ -76,8 +82,8 @@ export const { apiError, isApiError } = createErrors<ErrorCode>(ERRORS)
 
 type RefusedCaller = { readonly actor: string; readonly projectId: string }
 
-class Forbidden extends Error {
-  override readonly name = 'Forbidden'
+class Refused extends Error {
+  override readonly name = 'Refused'
   readonly caller: RefusedCaller
 
   constructor(caller: RefusedCaller) {
@@ -88,10 +94,15 @@ class Forbidden extends Error {
 
 /** The error for an authenticated caller who may not do something, with the data for the audit log. */
 export function forbidden(actor: string, projectId: string): ApiError<ErrorCode> {
-  return apiError('forbidden', undefined, { cause: new Forbidden({ actor, projectId }) })
+  return apiError('forbidden', undefined, { cause: new Refused({ actor, projectId }) })
 }
 
-/** The caller of a `forbidden` error; undefined for any other error. */
+/** The error for a request signed with an ended key: that of an unknown key, with the data for the audit log. */
+export function endedKey(actor: string, projectId: string): ApiError<ErrorCode> {
+  return apiError('invalid_signature', undefined, { cause: new Refused({ actor, projectId }) })
+}
+
+/** The caller that an error refuses; undefined if they were not identified. */
 export function refusedCaller({ cause }: ApiError<ErrorCode>): RefusedCaller | undefined {
-  return cause instanceof Forbidden ? cause.caller : undefined
+  return cause instanceof Refused ? cause.caller : undefined
 }

@@ -67,6 +67,7 @@ test('refuses a replaced key whose row was restored', async () => {
   const old = await createProject(vault.url, 'replayed')
   const rows = await rowsOf('project_keys', 'replayed')
   await admin(vault.url, 'PUT', '/projects/replayed/rotate', { publicKey: newKey().publicKeyHex, overlap: 0 })
+  await runtime(`delete from project_keys where public_key = $1`, [Buffer.from(old.publicKeyHex, 'hex')])
   await insertRows('project_keys', rows)
   vault.advance(61_000)
   expect(statusAndError(await request('replayed', old))).toEqual([401, 'invalid_signature'])

@@ -70,7 +70,7 @@ test('creates a name only once at two replicas', async () => {
   }
   const counts = await replicas[0].sql(
     `select (select count(*)::int from projects where name like 'name-%') as projects,
-       (select count(*)::int from project_keys k join projects p on p.uid = k.project_uid where name like 'name-%') as keys,
+       (select count(*)::int from project_keys k join projects p on p.uid = k.project_uid where p.name like 'name-%') as keys,
        (select count(*)::int from project_deks d join projects p on p.uid = d.project_uid where name like 'name-%') as deks,
        (select count(*)::int from audit where action = 'project.create' and project_id like 'name-%') as entries`,
   )

@@ -31,13 +31,16 @@ const FULL = { access: 'read-write', envs: null }
 test('lists the valid keys of a project, newest first', async () => {
   const first = await createProject(vault.url, 'listed')
   expect(await keysOf('listed')).toEqual([
-    { fingerprint: fingerprintOf(first), since: expect.any(String), until: null, lastUsedAt: null, scope: FULL },
+    {
+      ...{ name: 'default', state: 'active', fingerprint: fingerprintOf(first), scope: FULL },
+      ...{ since: expect.any(String), until: null, lastUsedAt: null },
+    },
   ])
   const second = newKey()
   await admin(vault.url, 'PUT', '/projects/listed/rotate', { publicKey: second.publicKeyHex })
   expect(await keysOf('listed')).toMatchObject([
-    { fingerprint: fingerprintOf(second), until: null },
-    { fingerprint: fingerprintOf(first), until: expect.any(String) },
+    { fingerprint: fingerprintOf(second), state: 'active', until: null },
+    { fingerprint: fingerprintOf(first), state: 'replaced', until: expect.any(String) },
   ])
   vault.advance(601_000)
   expect(await keysOf('listed')).toMatchObject([{ fingerprint: fingerprintOf(second) }])
@@ -136,7 +139,7 @@ test('does not extend an overlap by another rotation', async () => {
   expect((await signed('twice', second)).status).toBe(401)
 })
 
-test('removes the oldest of more than five valid keys', async () => {
+test('revokes the oldest of more than five valid keys', async () => {
   const keys = [await createProject(vault.url, 'many')]
   for (let i = 0; i < 5; i++) {
     const { body } = await admin(vault.url, 'PUT', '/projects/many/rotate')

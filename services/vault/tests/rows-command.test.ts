@@ -48,7 +48,7 @@ test('refuses rows of an earlier release until they are authenticated', async ()
       {
         project: 'shop',
         requireContentDigest: false,
-        keys: [{ fingerprint: expect.stringMatching(/^[0-9a-f]{32}$/), until: null }],
+        keys: [{ name: 'default', fingerprint: expect.stringMatching(/^[0-9a-f]{32}$/), until: null }],
         secrets: 1,
       },
     ],
@@ -97,6 +97,7 @@ test('refuses a revoked key after its project was rolled back', async () => {
   await admin(vault.url, 'PUT', '/projects/shop/rotate', { publicKey: key.publicKeyHex, overlap: 0 })
   await vault.sql(`${AS_OWNER} update projects p set generation = old.generation, code = old.code
     from jsonb_populate_recordset(null::projects, '${old?.rows ?? ''}') old`)
+  await vault.sql(`${AS_OWNER} delete from project_keys`)
   await vault.sql(
     `${AS_OWNER} insert into project_keys select * from jsonb_populate_recordset(null::project_keys, '${keys?.rows ?? ''}')`,
   )

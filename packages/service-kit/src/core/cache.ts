@@ -29,6 +29,8 @@ export type LookupCacheOptions<Key extends string, Value> = {
   readonly clock: Clock
   /** Maximum number of keys with a value. The least recently used key goes first. */
   readonly maxValues: number
+  /** How many of `maxValues` a value counts as; 1 by default. */
+  readonly sizeOf?: (value: Value) => number
   /** Maximum number of absences. They are stored separately, so unknown keys never evict a value. */
   readonly maxAbsences: number
   readonly valueTtlMs: number
@@ -56,7 +58,10 @@ export function createLookupCache<Key extends string, Value>(
   const { clock } = options
   const keysOf = options.keysOf ?? ((_value: Value, key: Key): readonly Key[] => [key])
   const copyKey = options.copyKey ?? ((key: Key): Key => key)
-  const values = boundedMap<Key, Entry<Value>>(options.maxValues)
+  const { sizeOf = () => 1 } = options
+  const values = boundedMap<Key, Entry<Value>>(options.maxValues, ({ value }) =>
+    value === undefined ? 1 : sizeOf(value),
+  )
   const absences = boundedMap<Key, Entry<Value>>(options.maxAbsences)
   const loading = new Map<Key, Promise<Value | undefined>>()
   // Entries of an older generation are stale.
@@ -152,6 +157,9 @@ export function batchedLoader<Key extends string, Value>(
  * A map that evicts its least recently used entry when it is full. Bounded by size, because a bound by number would allocate
  * the space for all entries at once.
  */
-export function boundedMap<Key extends string, Value extends object>(bound: number): LRUCache<Key, Value> {
-  return new LRUCache({ maxSize: bound, sizeCalculation: () => 1 })
+export function boundedMap<Key extends string, Value extends object>(
+  bound: number,
+  sizeOf: (value: Value) => number = () => 1,
+): LRUCache<Key, Value> {
+  return new LRUCache({ maxSize: bound, sizeCalculation: sizeOf })
 }

@@ -10,8 +10,10 @@ const REMEDIES = {
   expired: "this machine's clock and the vault's differ by more than five minutes",
   replayed_nonce: 'the vault has received this request before',
   forbidden: 'this key or token may not do that; ask an administrator for a wider scope',
-  not_found: 'there is no such project, secret or version',
+  not_found: 'there is no such project, key, secret or version',
   method_not_allowed: 'this vault does not support the request; it may be older than this client',
+  key_exists: 'the project already has a key with this name, or this public key',
+  too_many_keys: 'the project has as many keys as it can have; revoke one first',
   project_exists: 'a project with this name already exists',
   trust_rule_exists: 'the project has a trust rule with this name already',
   too_many_trust_rules: 'there are too many trust rules; remove one first',
@@ -27,6 +29,9 @@ const REMEDIES = {
 /** Prefixes for messages of the vault that are more specific than the code. */
 const BEFORE_MESSAGE: Readonly<Partial<Record<VaultErrorCode, string>>> = {
   invalid_request: REMEDIES.invalid_request,
+  not_found: 'the vault did not find this',
+  key_exists: 'the vault did not add the key',
+  too_many_keys: 'the vault did not add the key',
   payload_too_large: 'the vault does not store this',
   decryption_failed: REMEDIES.decryption_failed,
   unavailable: 'the vault cannot do this now',
@@ -35,6 +40,9 @@ const BEFORE_MESSAGE: Readonly<Partial<Record<VaultErrorCode, string>>> = {
 /** Messages of these codes that only repeat the meaning of the code in the vault's error table. */
 const GENERAL_MESSAGES: ReadonlySet<string> = new Set([
   'The body, a parameter or the HTTP message itself is malformed.',
+  'The path, project, key, secret or version does not exist.',
+  'The project already has a key with this name, or this public key.',
+  'The project has as many keys as it can have.',
   'The body is larger than 512 KiB, or the project would exceed its storage limits.',
   'A stored value does not decrypt. No values were returned.',
   'Postgres, Redis or the key service is unavailable, too many writes are waiting, or the project does not read its responses. A write may have succeeded.',

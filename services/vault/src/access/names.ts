@@ -4,6 +4,12 @@ export const PROJECT_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
 /** An environment's name: 1 to 64 letters, digits, dots, dashes and underscores, starting with a letter or digit. */
 export const ENV = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 
+/** The name of a project's key: 1 to 64 letters, digits, dots, dashes and underscores, starting with a letter or digit. */
+export const KEY_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+
+/** The name of a project's first key. */
+export const DEFAULT_KEY = 'default'
+
 /** The environment of a request that does not name one. */
 export const DEFAULT_ENV = 'production'
 

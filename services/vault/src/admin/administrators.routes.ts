@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { ROLES } from '../access/administrator.ts'
 import { PROJECT_NAME } from '../access/names.ts'
 import type { AuditLog } from '../audit/audit.ts'
-import { idParams, OK, ok, time, uuid } from '../http/fields.ts'
+import { EXPIRY, expiry, idParams, OK, ok, time, uuid } from '../http/fields.ts'
 import { adminEndpoint, endpoints } from '../http/surface.ts'
 import type { Administrators } from './administrators.ts'
 
@@ -57,12 +57,7 @@ export const administratorEndpoints = [
       name,
       role: z.enum(ROLES),
       projects: projects.nullable().default(null),
-      expiresAt: z.iso
-        .datetime({ offset: true, error: 'must be a time as in RFC 3339' })
-        .transform((text) => new Date(text))
-        .nullable()
-        .default(null)
-        .meta({ type: ['string', 'null'], format: 'date-time' }),
+      expiresAt: expiry.default(null).meta(EXPIRY),
     }),
     answer: ok.extend({ id: uuid, token: z.string() }),
     handle: async ({ body, caller }, { administrators }) => ({

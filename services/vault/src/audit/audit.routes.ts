@@ -1,7 +1,7 @@
 import { isId } from '@vault-and-tracker/service-kit/core/ids'
 import { z } from 'zod'
 import { requireAccess, visibleTo } from '../access/administrator.ts'
-import { ENV, PROJECT_NAME, SECRET_KEY } from '../access/names.ts'
+import { ENV, KEY_NAME, PROJECT_NAME, SECRET_KEY } from '../access/names.ts'
 import { time, uuid } from '../http/fields.ts'
 import { adminEndpoint, endpoints } from '../http/surface.ts'
 import { ACTIONS, type AuditLog } from './audit.ts'
@@ -19,6 +19,7 @@ const entry = z
     actor: z.string().nullable().optional().meta({
       description: 'key:<fingerprint>, administrator, administrator:<id>, command, or unknown for a refused requester.',
     }),
+    keyName: z.string().optional().meta({ description: 'The name of the key that acted, when it did.' }),
     detail: z.record(z.string(), z.unknown()).nullable().optional(),
   })
   .meta({ id: 'AuditEntry' })
@@ -37,6 +38,7 @@ export const auditEndpoints = [
       projectId: z.string().regex(PROJECT_NAME, 'must be the name of a project').optional(),
       action: z.enum([...ACTIONS, 'all'], `must be all, or one of ${ACTIONS.join(', ')}`).optional(),
       actor: z.string().min(1, 'must not be empty').max(200, 'must have at most 200 characters').optional(),
+      keyName: z.string().regex(KEY_NAME, 'must be the name of a key').optional(),
       env: z.string().regex(ENV, 'must be the name of an environment').optional(),
       key: z.string().regex(SECRET_KEY, 'must be the key of a secret').optional(),
       since: z.iso.datetime('must be a time such as 2026-01-31T12:00:00Z').optional(),
@@ -51,9 +53,9 @@ export const auditEndpoints = [
     }),
     answer: z.array(entry),
     handle: async ({ query, caller }, { audit }) => {
-      const { projectId, action, before, limit, since, actor, env, key } = query
+      const { projectId, action, before, limit, since, actor, keyName, env, key } = query
       if (projectId !== undefined) requireAccess(caller, projectId)
-      const filters = { actor, env, key, since: since === undefined ? undefined : new Date(since) }
+      const filters = { actor, keyName, env, key, since: since === undefined ? undefined : new Date(since) }
       const entries = await audit.list({ ...visibleTo(caller, projectId), action, filters, before, limit })
       await audit.noteRead(caller, { what: 'audit', projectId })
       return entries.map(({ requestedAt, address, ...rest }) => ({

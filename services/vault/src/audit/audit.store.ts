@@ -1,4 +1,5 @@
 import { type ExpressionBuilder, sql } from 'kysely'
+import { DEFAULT_KEY } from '../access/names.ts'
 import { anyUuid, type Db, type Schema } from '../database.ts'
 import {
   ACTIONS,
@@ -8,6 +9,7 @@ import {
   type Detail,
   type EntryOfProject,
   type NewEntry,
+  readActor,
 } from './audit.ts'
 
 /** The log in Postgres, with one partition for each month. */
@@ -50,8 +52,8 @@ export function createAuditStore(db: Db): AuditStore {
           env: row.env,
           requestedAt: row.requested_at,
           address: row.address,
-          actor: row.actor,
-          ...(action === 'fetch' || action === 'rotate' ? {} : { detail: row.detail as Detail | null }),
+          ...readActor(row.actor),
+          ...(action === 'fetch' ? {} : { detail: row.detail as Detail | null }),
         }
       })
     },
@@ -93,9 +95,13 @@ export async function insertAuditEntries(trx: Db, entries: readonly EntryOfProje
 }
 
 /** The lowest id of a day earlier excludes older partitions; an id has the time of the process, an entry that of its request. */
-function conditionsOf(eb: ExpressionBuilder<Schema, 'audit'>, { actor, env, key, since }: AuditQuery['filters']) {
+function conditionsOf(eb: ExpressionBuilder<Schema, 'audit'>, filters: AuditQuery['filters']) {
+  const { actor, keyName, env, key, since } = filters
   return [
-    ...(actor === undefined ? [] : [eb('actor', '=', actor)]),
+    ...(actor === undefined ? [] : [eb(sql<string>`split_part(actor, '/', 1)`, '=', actor)]),
+    ...(keyName === undefined
+      ? []
+      : [eb('actor', 'like', 'key:%'), eb(sql<string>`split_part(actor, '/', 2)`, '=', storedName(keyName))]),
     ...(env === undefined ? [] : [eb('env', '=', env)]),
     ...(key === undefined ? [] : [eb(sql<string>`detail->>'key'`, '=', key)]),
     ...(since === undefined
@@ -103,6 +109,9 @@ function conditionsOf(eb: ExpressionBuilder<Schema, 'audit'>, { actor, env, key,
       : [eb('requested_at', '>=', since), eb('id', '>=', lowestId(since.getTime() - DAY_MS))]),
   ]
 }
+
+/** Actors do not contain the name `default`. */
+const storedName = (keyName: string): string => (keyName === DEFAULT_KEY ? '' : keyName)
 
 const DAY_MS = 86_400_000
 

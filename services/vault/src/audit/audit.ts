@@ -1,5 +1,6 @@
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { newId } from '@vault-and-tracker/service-kit/core/ids'
+import { DEFAULT_KEY } from '../access/names.ts'
 
 /** The recorded actions. */
 export const ACTIONS = [
@@ -13,6 +14,7 @@ export const ACTIONS = [
   'project.update',
   'project.delete',
   'project.authenticate',
+  'key.add',
   'key.rewrap',
   'key.rotate',
   'key.revoke',
@@ -32,10 +34,22 @@ const DEFAULT_ACTIONS: readonly Action[] = ['fetch', 'rotate']
 export type Detail = Readonly<Record<string, string | number | boolean | null>>
 
 /**
- * Who acted, and from where: `key:<fingerprint>` for a project, `administrator` for the holder of ADMIN_TOKEN,
- * `administrator:<id>` for a named one, `command`, or `unknown` for a refused requester.
+ * Who acted, and from where: `key:<fingerprint>` or `key:<fingerprint>/<name>` for a project, `administrator` for the holder
+ * of ADMIN_TOKEN, `administrator:<id>` for a named one, `command`, or `unknown` for a refused requester.
  */
 export type By = { readonly actor: string; readonly address: string }
+
+/** A key as the actor of an entry. The name is part of it, so that the hash chain covers it also at older replicas. */
+export function keyActor(fingerprint: string, name: string): string {
+  return `key:${fingerprint}${name === DEFAULT_KEY ? '' : `/${name}`}`
+}
+
+/** The actor of an entry without the name of its key, and that name. */
+export function readActor(stored: string | null): { actor: string | null; keyName?: string } {
+  if (stored?.startsWith('key:') !== true) return { actor: stored }
+  const [actor = '', keyName = DEFAULT_KEY] = stored.split('/')
+  return { actor, keyName }
+}
 
 /** An operator's command on this machine. */
 export const BY_COMMAND: By = { actor: 'command', address: '127.0.0.1' }
@@ -76,7 +90,9 @@ export type ListedEntry = {
   readonly address: string
   /** Null in entries of releases that did not record it; not part of the listing without `action=`. */
   readonly actor?: string | null
-  /** Missing in entries of `fetch` and `rotate`. */
+  /** The name of the key that acted, when it did. */
+  readonly keyName?: string
+  /** Missing in entries of `fetch`. */
   readonly detail?: Detail | null
 }
 
@@ -90,7 +106,9 @@ export type VisibleProjects = {
 /** The entries to list, newest first. */
 export type AuditQuery = VisibleProjects & {
   readonly filters: {
+    /** Without the name of a key. */
     readonly actor?: string | undefined
+    readonly keyName?: string | undefined
     readonly env?: string | undefined
     /** The key of the secret. */
     readonly key?: string | undefined
@@ -148,7 +166,7 @@ export function createAuditLog(deps: { store: Pick<AuditStore, 'list' | 'append'
       if (action === 'all') return store.list({ ...rest, actions: ACTIONS })
       if (action !== undefined) return store.list({ ...rest, actions: [action] })
       const entries = await store.list({ ...rest, actions: DEFAULT_ACTIONS })
-      return entries.map(({ actor: _actor, detail: _detail, ...entry }) => entry)
+      return entries.map(({ actor: _actor, keyName: _keyName, detail: _detail, ...entry }) => entry)
     },
   }
 }

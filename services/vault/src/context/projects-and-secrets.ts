@@ -64,7 +64,10 @@ export async function createProjectsAndSecrets(connections: Connections) {
     onError: onNoteError,
     atStop: () => keyUses.flush().catch(onNoteError),
   })
-  const signedRequests = createSignedRequests({ signingProjects, nonces, keyUses, clock })
+  const signedRequests = createSignedRequests({
+    ...{ signingProjects, nonces, keyUses, clock },
+    onEndedKey: metrics.endedKeyUsed,
+  })
   metrics.observePendingFetches(signedRequests.countPendingFetches)
 
   const limits = {

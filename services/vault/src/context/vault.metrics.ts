@@ -25,6 +25,13 @@ export function createVaultMetrics(registry: Registry) {
   })
   // All series exist from the start, so that their first increase is visible.
   for (const table of REFUSED_TABLES) refusedRows.labels(table).inc(0)
+  const endedKeyRequests = new Counter({
+    name: 'vault_ended_key_requests_total',
+    help: 'Refused requests with a valid signature of a key that ended in the last 30 days, by why it ended.',
+    labelNames: ['state'],
+    registers,
+  })
+  for (const state of ['expired', 'revoked']) endedKeyRequests.labels(state).inc(0)
   const sealed = new Gauge({
     name: 'vault_audit_sealed_timestamp_seconds',
     help: 'When the audit log was last sealed to its end. Alert if it is older than a minute.',
@@ -40,6 +47,7 @@ export function createVaultMetrics(registry: Registry) {
     authenticationFailed: (code: ErrorCode): void => authenticationFailures.inc({ code }),
     decryptionFailed: (): void => decryptionFailures.inc(),
     rowRefused: (table: RefusedTable): void => refusedRows.inc({ table }),
+    endedKeyUsed: (state: 'expired' | 'revoked'): void => endedKeyRequests.inc({ state }),
     logSealed: (nowMs: number): void => sealed.set(nowMs / 1000),
     refusalDropped: (): void => refusalsDropped.inc(),
 

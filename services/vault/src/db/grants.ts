@@ -1,7 +1,7 @@
 /** The rights on each table, and its columns that may be updated. */
 const RIGHTS: Readonly<Record<string, readonly [rights: string, columns: string]>> = {
   projects: ['select, insert, delete', 'require_content_digest, generation, code'],
-  project_keys: ['select, insert, delete', 'not_after, code, last_used_at'],
+  project_keys: ['select, insert, delete', 'not_after, revoked_at, code, last_used_at'],
   project_deks: ['select, insert, delete', 'kek_id, wrapped, encryptions'],
   secrets: ['select, insert, delete', 'version, updated_at, note, owner, expires_at'],
   secret_versions: ['select, insert', 'dek_v, blob'],

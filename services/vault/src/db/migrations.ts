@@ -8,24 +8,24 @@ import { droppedVersions } from './migrations/0005-dropped-versions.ts'
 import { repeatedPrunings } from './migrations/0006-repeated-prunings.ts'
 import { tampering } from './migrations/0007-tampering.ts'
 import { runTime } from './migrations/0008-run-time.ts'
+import { namedKeys } from './migrations/0009-named-keys.ts'
 import { secretDetails } from './migrations/0010-secret-details.ts'
 import { exchange } from './migrations/0012-exchange.ts'
 
-/**
- * Migrates the vault's database to the newest schema. Add new migrations at the end; never change a released one.
- */
-export const migrate: Migrate = createMigrate({
-  migrations: {
-    '0001-init': init,
-    '0002-sealed-prunings': sealedPrunings,
-    '0003-authenticated-rows': authenticatedRows,
-    '0004-nonce-memory': nonceMemory,
-    '0005-dropped-versions': droppedVersions,
-    '0006-repeated-prunings': repeatedPrunings,
-    '0007-tampering': tampering,
-    '0008-run-time': runTime,
-    '0010-secret-details': secretDetails,
-    '0012-exchange': exchange,
-  },
-  grants,
-})
+/** All migrations. Add new ones at the end, and never change a released one. */
+export const MIGRATIONS = {
+  '0001-init': init,
+  '0002-sealed-prunings': sealedPrunings,
+  '0003-authenticated-rows': authenticatedRows,
+  '0004-nonce-memory': nonceMemory,
+  '0005-dropped-versions': droppedVersions,
+  '0006-repeated-prunings': repeatedPrunings,
+  '0007-tampering': tampering,
+  '0008-run-time': runTime,
+  '0009-named-keys': namedKeys,
+  '0010-secret-details': secretDetails,
+  '0012-exchange': exchange,
+}
+
+/** Migrates the vault's database to the newest schema. */
+export const migrate: Migrate = createMigrate({ migrations: MIGRATIONS, grants })

@@ -28,5 +28,14 @@ export const scope = z.strictObject({
 /** A time as ISO 8601 in UTC with milliseconds. */
 export const time = z.iso.datetime({ precision: 3 })
 
+/** When something expires, as a request gives it; null for never. */
+export const expiry = z.iso
+  .datetime({ offset: true, error: 'must be a time as in RFC 3339' })
+  .transform((text) => new Date(text))
+  .nullable()
+
+/** The type of {@link expiry} in the OpenAPI document. */
+export const EXPIRY = { type: ['string', 'null'], format: 'date-time' } as const satisfies object
+
 /** A UUIDv7 (RFC 9562). */
 export const uuid = z.uuidv7()

@@ -70,7 +70,7 @@ export type RowStore = {
 type AuthenticatedProject = {
   readonly project: string
   readonly requireContentDigest: boolean
-  readonly keys: readonly { fingerprint: string; until: Date | null }[]
+  readonly keys: readonly { name: string; fingerprint: string; until: Date | null }[]
   readonly secrets: number
 }
 
@@ -219,7 +219,9 @@ export function createRowVerification(deps: {
           done.push({
             project: project.name,
             requireContentDigest: project.requireContentDigest,
-            keys: project.keys.map((key) => ({ fingerprint: fingerprintOf(key.publicKey), until: key.notAfter })),
+            keys: project.keys.map(({ name, publicKey, notAfter }) => ({
+              ...{ name, fingerprint: fingerprintOf(publicKey), until: notAfter },
+            })),
             secrets: environments.reduce((sum, { current }) => sum + current.length, 0),
           })
           return reseal(stored, claims)

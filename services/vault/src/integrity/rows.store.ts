@@ -1,6 +1,6 @@
 import { type Expression, sql } from 'kysely'
 import { ACCESS } from '../access/project-caller.ts'
-import type { Db } from '../database.ts'
+import { anyUuid, type Db } from '../database.ts'
 import type { AdministratorRow, EnvironmentSeal, Sealed, SealedProject, StoredEnvironment } from './rows.ts'
 
 /** Returns a project with its keys. */
@@ -13,27 +13,30 @@ export async function readProjects(db: Db): Promise<readonly SealedProject[]> {
   return toProjects(await projectsWithKeys(db).orderBy('p.name').orderBy('k.id').execute())
 }
 
-/** Writes a locked project and its keys after a change. */
+/** Writes a locked project and its keys after a change, in a few statements however many keys it has. */
 export async function writeProject(trx: Db, before: SealedProject, after: SealedProject): Promise<void> {
   const { uid, requireContentDigest, generation, code } = after
-  const known = new Set(before.keys.map(({ id }) => id))
   const kept = new Set(after.keys.map(({ id }) => id))
   await trx
     .updateTable('projects')
     .set({ require_content_digest: requireContentDigest, generation, code })
     .where('uid', '=', uid)
     .execute()
-  const removed = [...known].filter((id) => !kept.has(id))
-  if (removed.length > 0) await trx.deleteFrom('project_keys').where('id', 'in', removed).execute()
-  for (const key of after.keys) {
-    if (known.has(key.id))
-      await trx
-        .updateTable('project_keys')
-        .set({ not_after: key.notAfter, code: key.code })
-        .where('id', '=', key.id)
-        .execute()
-    else await trx.insertInto('project_keys').values(keyRow(uid, key)).execute()
-  }
+  const removed = before.keys.map(({ id }) => id).filter((id) => !kept.has(id))
+  // First, because an ended key may have been added again.
+  if (removed.length > 0) await trx.deleteFrom('project_keys').where('id', '=', anyUuid(removed)).execute()
+  if (after.keys.length === 0) return
+  await trx
+    .insertInto('project_keys')
+    .values(after.keys.map((key) => keyRow(uid, key)))
+    .onConflict((conflict) =>
+      conflict.column('id').doUpdateSet((eb) => ({
+        not_after: eb.ref('excluded.not_after'),
+        revoked_at: eb.ref('excluded.revoked_at'),
+        code: eb.ref('excluded.code'),
+      })),
+    )
+    .execute()
 }
 
 /** Returns the row of a key. */
@@ -41,9 +44,12 @@ export function keyRow(projectUid: string, key: SealedProject['keys'][number]) {
   return {
     id: key.id,
     project_uid: projectUid,
+    name: key.name,
     public_key: Buffer.from(key.publicKey),
     created_at: key.createdAt,
     not_after: key.notAfter,
+    expires_at: key.expiresAt,
+    revoked_at: key.revokedAt,
     access: key.scope.access,
     envs: key.scope.envs === null ? null : [...key.scope.envs],
     code: key.code,
@@ -58,7 +64,7 @@ function projectsWithKeys(db: Db) {
     .select(['p.uid', 'p.name', 'p.require_content_digest', 'p.created_at', 'p.generation'])
     .select(codeUnlessOlder({ id: 'p.uid', number: sql.ref('p.generation'), code: 'p.code' }, 'project').as('code'))
     .select(['k.id', 'k.public_key', 'k.created_at as key_created_at', 'k.not_after', 'k.access', 'k.envs'])
-    .select(['k.last_used_at', 'k.code as key_code'])
+    .select(['k.name as key_name', 'k.expires_at', 'k.revoked_at', 'k.last_used_at', 'k.code as key_code'])
 }
 
 type ProjectAndKey = Awaited<ReturnType<ReturnType<typeof projectsWithKeys>['execute']>>[number]
@@ -69,12 +75,15 @@ function toProjects(rows: readonly ProjectAndKey[]): readonly SealedProject[] {
     const { uid, name, require_content_digest: requireContentDigest, created_at: createdAt, generation, code } = row
     const project = projects.get(uid) ?? { uid, name, requireContentDigest, createdAt, generation, code, keys: [] }
     projects.set(uid, project)
-    if (row.id === null || row.public_key === null || row.key_created_at === null) continue
+    if (row.id === null || row.key_name === null || row.public_key === null || row.key_created_at === null) continue
     project.keys.push({
       id: row.id,
+      name: row.key_name,
       publicKey: row.public_key,
       createdAt: row.key_created_at,
       notAfter: row.not_after,
+      expiresAt: row.expires_at,
+      revokedAt: row.revoked_at,
       scope: { access: ACCESS.find((known) => known === row.access) ?? 'read', envs: row.envs },
       lastUsedAt: row.last_used_at,
       code: row.key_code,

@@ -1,4 +1,5 @@
 import { createHash, createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
+import { DEFAULT_KEY } from '../access/names.ts'
 import type { Scope } from '../access/project-caller.ts'
 import { apiError } from '../errors.ts'
 import { encodeColumns } from '../keyring/envelope.ts'
@@ -6,10 +7,16 @@ import { encodeColumns } from '../keyring/envelope.ts'
 /** A public key of a project. */
 export type ProjectKey = {
   readonly id: string
+  /** Shared by the keys that replaced each other. */
+  readonly name: string
   readonly publicKey: Uint8Array
   readonly createdAt: Date
-  /** The time from which a replaced key is invalid; null for the newest key. */
+  /** The time from which the key is invalid, because it expires, was replaced or was revoked; null if it lasts. */
   readonly notAfter: Date | null
+  /** The expiry that the key was given, which its replacement inherits. */
+  readonly expiresAt: Date | null
+  /** When the key was revoked, for people: only `notAfter` decides. */
+  readonly revokedAt: Date | null
   readonly scope: Scope
   /** When a signature of the key was last accepted, to the minute. */
   readonly lastUsedAt: Date | null
@@ -122,11 +129,13 @@ export function createAuthenticRows(chainKey: KeyObject, onRefused: OnRefused) {
   const projectCode = ({ uid, name, requireContentDigest, generation }: Project): Buffer =>
     codeOf('project', [uid, name, String(requireContentDigest), String(generation)])
 
-  /** A key is valid for one generation of its project. */
+  /** A key is valid for one generation of its project. Later columns are named, and absent if they have their default. */
   const keyCode = ({ uid, generation }: Project, key: ProjectKey): Buffer =>
     codeOf('project-key', [
       ...[uid, String(generation), key.id, Buffer.from(key.publicKey).toString('hex')],
       ...[timeOf(key.createdAt), timeOf(key.notAfter), key.scope.access, listOf(key.scope.envs)],
+      ...(key.name === DEFAULT_KEY ? [] : ['name', key.name]),
+      ...(key.expiresAt === null ? [] : ['expires_at', timeOf(key.expiresAt)]),
     ])
 
   function environmentCode({ projectUid, env, current }: StoredEnvironment, revision: number): Buffer {

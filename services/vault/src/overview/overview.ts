@@ -38,7 +38,7 @@ export function createOverview(deps: { store: OverviewStore; projects: Pick<Proj
       return {
         projects: shown.length,
         projectsWithoutKey: shown.filter(({ keys }) => keys.length === 0).length,
-        endingKeys: shown.flatMap(({ keys }) => keys).filter(({ notAfter }) => notAfter !== null).length,
+        endingKeys: shown.flatMap(({ keys }) => keys).filter(({ state }) => state === 'replaced').length,
         secrets,
         seal,
       }

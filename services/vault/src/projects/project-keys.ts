@@ -1,3 +1,4 @@
+import { DEFAULT_KEY } from '../access/names.ts'
 import { FULL_SCOPE, type Scope } from '../access/project-caller.ts'
 import { apiError } from '../errors.ts'
 import { fingerprintOf, type ProjectKey } from '../integrity/rows.ts'
@@ -5,57 +6,198 @@ import { fingerprintOf, type ProjectKey } from '../integrity/rows.ts'
 /** How long a replaced key stays valid. */
 export const OVERLAP_MS = 600_000
 
-/** How many keys of a project are valid at once. */
+/** How many names of a project have valid keys at once. */
+const MAX_NAMES = 50
+
+/** How many keys of a name are valid at once, because of overlaps. */
 export const MAX_VALID_KEYS = 5
 
+/** How long ended keys are remembered, so that requests signed with them are recognised. */
+const REMEMBERED_MS = 30 * 86_400_000
+
+/** How many ended keys of a project are remembered. */
+export const MAX_ENDED_KEYS = 100
+
+/** The longest time until a key expires. */
+const MAX_LIFETIME_MS = 10 * 366 * 86_400_000
+
+/** `replaced` keys are valid until their overlap ends; those whose overlap has ended are `expired`. */
+export const KEY_STATES = ['active', 'replaced', 'expired', 'revoked'] as const
+export type KeyState = (typeof KEY_STATES)[number]
+
+/** Past by the clock of every replica. */
+const LONG_AGO = new Date(0)
+
+type End = Pick<ProjectKey, 'notAfter'>
+
 /** Whether a key is invalid at a time, which it is from `notAfter` on. */
-export function isExpired(key: Pick<ProjectKey, 'notAfter'>, now: Date): boolean {
+export function isExpired(key: End, now: Date): boolean {
   return key.notAfter !== null && key.notAfter <= now
 }
 
+/** A key as administrators see it; `until` is when it ends or ended, null if it lasts. */
+export type ListedKey = ProjectKey & { readonly state: KeyState; readonly until: Date | null }
+
+/** Returns the valid keys, the newest first, and those that ended in the last 30 days if `ended`. */
+export function listKeys(keys: readonly ProjectKey[], now: Date, { ended }: { ended: boolean }): readonly ListedKey[] {
+  return keys
+    .filter((key) => (ended ? isRemembered(key, now) : !isExpired(key, now)))
+    .toSorted(newestFirst)
+    .map((key) => ({ ...key, state: stateOf(key, now), until: endOf(key) }))
+}
+
+function stateOf(key: ProjectKey, now: Date): KeyState {
+  if (isExpired(key, now)) return endedState(key)
+  return isReplaced(key) ? 'replaced' : 'active'
+}
+
+/** Why an ended key ended. */
+export function endedState(key: End): 'expired' | 'revoked' {
+  return isRevoked(key) ? 'revoked' : 'expired'
+}
+
+/** A key that an earlier release revoked ended at an unknown time, long ago. */
+function endOf(key: End & Pick<ProjectKey, 'revokedAt'>): Date | null {
+  return isRevoked(key) ? (key.revokedAt ?? key.notAfter) : key.notAfter
+}
+
+/** Whether a key is valid, or ended at most 30 days ago. */
+export function isRemembered(key: End & Pick<ProjectKey, 'revokedAt'>, now: Date): boolean {
+  const end = endOf(key)
+  return end === null || now.getTime() - end.getTime() < REMEMBERED_MS
+}
+
+function isRevoked({ notAfter }: End): boolean {
+  return notAfter?.getTime() === LONG_AGO.getTime()
+}
+
+/** Whether a valid key ends earlier than it was to expire. */
+function isReplaced({ notAfter, expiresAt }: ProjectKey): boolean {
+  return notAfter !== null && notAfter.getTime() !== expiresAt?.getTime()
+}
+
+/** A public key that becomes a key of a project. */
+export type NewKey = Pick<ProjectKey, 'id' | 'publicKey' | 'name' | 'createdAt'>
+
 /**
- * Returns the keys after a rotation: the current key stays valid for the overlap, earlier keys keep their end, and the
- * oldest of more than five valid keys are deleted, as are expired ones.
+ * Returns the keys after one was added.
  *
  * @param keys all keys of the project, which is locked
- * @param overlapMs 0 ends all older keys at once
- * @throws ApiError invalid_request if the project already has the added key
+ * @throws ApiError key_exists, too_many_keys, invalid_request if the expiry is not in the next ten years
+ */
+export function addKey(
+  keys: readonly ProjectKey[],
+  added: NewKey,
+  { scope, expiresAt }: { scope: Scope; expiresAt: Date | null },
+): readonly ProjectKey[] {
+  const now = added.createdAt
+  const valid = validAt(keys, now)
+  if (valid.some(({ name }) => name === added.name))
+    throw apiError('key_exists', 'The project already has a key with this name. Rotate it, or choose another name.')
+  if (valid.some((key) => isSamePublicKey(key, added)))
+    throw apiError('key_exists', 'The project already has this key.')
+  requireFewNames(valid)
+  return remembered([...without(keys, added), keyOf(added, scope, expiresAt)], now)
+}
+
+/**
+ * Returns the keys after a rotation of one name: its current key stays valid for the overlap, earlier keys keep their end,
+ * and the oldest of more than five valid keys are revoked. Keys with other names do not change.
+ *
+ * @param keys all keys of the project, which is locked
+ * @param change `overlapMs` 0 revokes all older keys of the name; without `scope` or `expiresAt`, the key has that of the
+ *   replaced one
+ * @throws ApiError not_found if no valid key has the name, unless it is `default`; too_many_keys; invalid_request if the
+ *   project already has the key, or its expiry is not in the next ten years
  */
 export function replaceKey(
   keys: readonly ProjectKey[],
-  added: ProjectKey,
-  now: Date,
-  overlapMs: number,
+  added: NewKey,
+  change: { overlapMs: number; scope?: Scope | undefined; expiresAt?: Date | null | undefined },
 ): readonly ProjectKey[] {
-  const valid = keys.filter((key) => !isExpired(key, now))
-  if (valid.some((key) => Buffer.compare(key.publicKey, added.publicKey) === 0))
+  const { overlapMs, scope, expiresAt } = change
+  const now = added.createdAt
+  const valid = validAt(keys, now)
+  if (valid.some((key) => isSamePublicKey(key, added)))
     throw apiError('invalid_request', 'The project already has this key.')
-  const kept = overlapMs === 0 ? [] : valid.toSorted(newestFirst).slice(0, MAX_VALID_KEYS - 1)
+  const namesake = keys.filter(({ name }) => name === added.name).toSorted(newestFirst)
+  const replaceable = validAt(namesake, now)
+  // The first key can be replaced even after it ended, so that a project is never lost.
+  if (replaceable.length === 0 && added.name !== DEFAULT_KEY)
+    throw apiError('not_found', 'The project has no valid key with this name. Add one instead.')
+  if (replaceable.length === 0) requireFewNames(valid)
+  const replaced = replaceable[0] ?? namesake[0]
   const end = new Date(now.getTime() + overlapMs)
-  return [...keys.filter((key) => kept.includes(key)).map((key) => ({ ...key, notAfter: key.notAfter ?? end })), added]
+  const kept = new Set(overlapMs === 0 ? [] : replaceable.slice(0, MAX_VALID_KEYS - 1))
+  const ended = without(keys, added).map((key) => {
+    if (!replaceable.includes(key)) return key
+    if (!kept.has(key)) return revoked(key, now)
+    return isReplaced(key) ? key : { ...key, notAfter: earlier(key.notAfter, end) }
+  })
+  const inherited = expiresAt === undefined ? (replaced?.expiresAt ?? null) : expiresAt
+  return remembered([...ended, keyOf(added, scope ?? replaced?.scope ?? FULL_SCOPE, inherited)], now)
 }
 
-/** Returns the scope of the key that a rotation replaces: the newest valid key, or the newest of all if none is valid. */
-export function replacedScope(keys: readonly ProjectKey[], now: Date): Scope {
-  const valid = keys.filter((key) => !isExpired(key, now))
-  const [newest] = (valid.length > 0 ? valid : keys).toSorted(newestFirst)
-  return newest?.scope ?? FULL_SCOPE
+/** Returns the keys after one was revoked. @throws ApiError not_found if no valid key has the fingerprint */
+export function revokeKey(keys: readonly ProjectKey[], fingerprint: string, now: Date): readonly ProjectKey[] {
+  const found = validAt(keys, now).find(({ publicKey }) => fingerprintOf(publicKey) === fingerprint)
+  if (found === undefined) throw apiError('not_found')
+  return remembered(
+    keys.map((key) => (key === found ? revoked(key, now) : key)),
+    now,
+  )
+}
+
+/** The key that represents a project: the newest valid one named `default`, otherwise the newest valid one, or any. */
+export function representativeKey<Key extends ProjectKey>(keys: readonly Key[], now: Date): Key | undefined {
+  const sorted = keys.toSorted(newestFirst)
+  const valid = validAt(sorted, now)
+  return valid.find(isDefault) ?? valid[0] ?? sorted.find(isDefault) ?? sorted[0]
+}
+
+function validAt<Key extends End>(keys: readonly Key[], now: Date): readonly Key[] {
+  return keys.filter((key) => !isExpired(key, now))
+}
+
+function keyOf(added: NewKey, scope: Scope, expiresAt: Date | null): ProjectKey {
+  const lifetime = expiresAt === null ? 1 : expiresAt.getTime() - added.createdAt.getTime()
+  if (!(lifetime > 0)) throw apiError('invalid_request', 'expiresAt: must be in the future')
+  if (lifetime > MAX_LIFETIME_MS) throw apiError('invalid_request', 'expiresAt: must be in the next ten years')
+  return { ...added, notAfter: expiresAt, expiresAt, revokedAt: null, scope, lastUsedAt: null }
+}
+
+const revoked = (key: ProjectKey, now: Date): ProjectKey => ({ ...key, notAfter: LONG_AGO, revokedAt: now })
+
+const isDefault = ({ name }: ProjectKey): boolean => name === DEFAULT_KEY
+
+const isSamePublicKey = (one: Pick<ProjectKey, 'publicKey'>, other: Pick<ProjectKey, 'publicKey'>): boolean =>
+  Buffer.compare(one.publicKey, other.publicKey) === 0
+
+/** A public key that ended may be added again. */
+function without(keys: readonly ProjectKey[], added: NewKey): readonly ProjectKey[] {
+  return keys.filter((key) => !isSamePublicKey(key, added))
+}
+
+/** The valid keys and the last ended ones. The newest `default` key always stays: a rotation continues its scope. */
+function remembered(keys: readonly ProjectKey[], now: Date): readonly ProjectKey[] {
+  const newestDefault = keys.filter(isDefault).toSorted(newestFirst)[0]
+  const ended = keys
+    .filter((key) => isExpired(key, now) && isRemembered(key, now))
+    .toSorted((one, other) => Number(endOf(other)) - Number(endOf(one)))
+  const lastEnded = new Set(ended.slice(0, MAX_ENDED_KEYS))
+  return keys.filter((key) => !isExpired(key, now) || lastEnded.has(key) || key === newestDefault)
+}
+
+/** @throws ApiError too_many_keys if there is no room for another name */
+function requireFewNames(valid: readonly ProjectKey[]): void {
+  if (new Set(valid.map(({ name }) => name)).size >= MAX_NAMES)
+    throw apiError('too_many_keys', `The project has ${String(MAX_NAMES)} keys, which is the limit. Revoke one first.`)
+}
+
+function earlier(one: Date | null, other: Date): Date {
+  return one !== null && one < other ? one : other
 }
 
 function newestFirst(a: ProjectKey, b: ProjectKey): number {
   return b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1)
 }
-
-/**
- * Returns the keys after one was revoked. Its row gets an end that is past by the clock of every replica; the next rotation
- * deletes it.
- *
- * @throws ApiError not_found if no valid key has the fingerprint
- */
-export function revokeKey(keys: readonly ProjectKey[], fingerprint: string, now: Date): readonly ProjectKey[] {
-  const revoked = keys.find((key) => !isExpired(key, now) && fingerprintOf(key.publicKey) === fingerprint)
-  if (revoked === undefined) throw apiError('not_found')
-  return keys.map((key) => (key === revoked ? { ...key, notAfter: LONG_AGO } : key))
-}
-
-const LONG_AGO = new Date(0)

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { hasAccess, requireName } from '../access/administrator.ts'
-import { PROJECT_NAME } from '../access/names.ts'
+import { DEFAULT_KEY, KEY_NAME, PROJECT_NAME } from '../access/names.ts'
 import { ACCESS } from '../access/project-caller.ts'
 import type { AuditLog } from '../audit/audit.ts'
-import { OK, ok, projectParams, scope, time } from '../http/fields.ts'
+import { EXPIRY, expiry, OK, ok, projectParams, scope, time } from '../http/fields.ts'
 import { adminEndpoint, endpoints } from '../http/surface.ts'
-import { fingerprintOf, type ProjectKey } from '../integrity/rows.ts'
-import { OVERLAP_MS } from './project-keys.ts'
+import { fingerprintOf } from '../integrity/rows.ts'
+import { KEY_STATES, type ListedKey, OVERLAP_MS } from './project-keys.ts'
 import type { Projects } from './projects.ts'
 
 /** A value of any other type is an invalid key, not a malformed request. */
@@ -14,6 +14,10 @@ const publicKey = z
   .custom<unknown>((key) => key !== undefined, 'is required')
   .transform((key) => (typeof key === 'string' ? key : ''))
   .meta({ type: 'string', description: '64 hex digits, or a JWK as a JSON string.' })
+
+const keyName = z
+  .string()
+  .regex(KEY_NAME, 'must be 1 to 64 letters, digits, dots, dashes and underscores, starting with a letter or digit')
 
 const project = z
   .strictObject({
@@ -30,19 +34,24 @@ const project = z
 
 const projectKey = z
   .strictObject({
+    name: z.string().meta({ description: 'Whose or what key it is. Keys that replace each other have the same name.' }),
     fingerprint: z.string().meta({ description: 'The first 32 hex digits of the SHA-256 of the public key.' }),
+    state: z.enum(KEY_STATES).meta({ description: 'A replaced key is valid until its overlap ends.' }),
     since: time,
-    until: time.nullable(),
+    until: time.nullable().meta({ description: 'When it ends or ended; null for a key that lasts.' }),
     lastUsedAt: time.nullable().meta({ description: 'Up to ten seconds behind.' }),
     scope: z.strictObject({ access: z.enum(ACCESS), envs: z.array(z.string()).nullable() }),
   })
-  .meta({ id: 'ProjectKey', description: 'A valid key of a project.' })
+  .meta({ id: 'ProjectKey', description: 'A key of a project.' })
 
-function presentKey({ publicKey, createdAt, notAfter, lastUsedAt, scope }: ProjectKey): z.output<typeof projectKey> {
+function presentKey(key: ListedKey): z.output<typeof projectKey> {
+  const { name, publicKey, state, createdAt, until, lastUsedAt, scope } = key
   return {
+    name,
     fingerprint: fingerprintOf(publicKey),
+    state,
     since: createdAt.toISOString(),
-    until: notAfter?.toISOString() ?? null,
+    until: until?.toISOString() ?? null,
     lastUsedAt: lastUsedAt?.toISOString() ?? null,
     scope: { access: scope.access, envs: scope.envs === null ? null : [...scope.envs] },
   }
@@ -131,9 +140,10 @@ export const projectEndpoints = [
     method: 'PUT',
     path: '/v1/admin/projects/:id/rotate',
     operationId: 'rotateProjectKey',
-    summary: 'Replace the key of a project. A generated private key is returned once and not stored.',
+    summary: 'Replace a key of a project. A generated private key is returned once and not stored.',
     params: projectParams,
     body: z.strictObject({
+      name: keyName.default(DEFAULT_KEY).meta({ description: 'The name of the key to replace.' }),
       publicKey: publicKey.optional(),
       overlap: z
         .int()
@@ -142,17 +152,45 @@ export const projectEndpoints = [
         .default(OVERLAP_MS / 1000)
         .meta({ description: 'How long replaced keys stay valid, in seconds.' }),
       scope: scope.optional().meta({ description: 'What the key may do; by default the same as the replaced key.' }),
+      expiresAt: expiry.optional().meta({ ...EXPIRY, description: 'By default when the replaced key would expire.' }),
     }),
     bodyIsOptional: true,
     answer: ok.extend({ privateKey: z.string().optional() }),
-    errors: ['invalid_public_key', 'not_found', 'decryption_failed'],
-    handle: async ({ params, body, caller }, { projects }) => {
-      const { publicKey, overlap, scope } = body
+    errors: ['invalid_public_key', 'not_found', 'too_many_keys', 'decryption_failed'],
+    handle: async ({ params, body: { overlap, ...body }, caller }, { projects }) => {
       const rotated = await projects.rotate({
-        ...{ name: params.id, publicKey, overlapMs: overlap * 1000, scope },
+        ...body,
+        project: params.id,
+        scope: body.scope,
+        expiresAt: body.expiresAt,
+        publicKey: body.publicKey,
+        overlapMs: overlap * 1000,
         by: caller,
       })
       return { ...OK, ...rotated }
+    },
+  }),
+  endpoint({
+    ...adminEndpoint,
+    method: 'POST',
+    path: '/v1/admin/projects/:id/keys',
+    operationId: 'addProjectKey',
+    summary: 'Add a key to a project. A generated private key is returned once and not stored.',
+    params: projectParams,
+    body: z.strictObject({
+      name: keyName.meta({ description: 'A name that no valid key of the project has.' }),
+      publicKey: publicKey.optional(),
+      scope: scope
+        .default({ access: 'read-write', envs: null })
+        .meta({ description: 'What the key may do; everything by default.' }),
+      expiresAt: expiry.default(null).meta({ ...EXPIRY, description: 'null for a key that lasts until revoked.' }),
+    }),
+    status: 201,
+    answer: ok.extend({ fingerprint: z.string(), privateKey: z.string().optional() }),
+    errors: ['invalid_public_key', 'not_found', 'key_exists', 'too_many_keys', 'decryption_failed'],
+    handle: async ({ params, body, caller }, { projects }) => {
+      const added = await projects.addKey({ ...body, project: params.id, publicKey: body.publicKey, by: caller })
+      return { ...OK, ...added }
     },
   }),
   endpoint({
@@ -162,10 +200,17 @@ export const projectEndpoints = [
     operationId: 'listProjectKeys',
     summary: 'List the valid keys of a project, newest first',
     params: projectParams,
+    query: z.object({
+      ended: z
+        .enum(['true', 'false'], 'must be true or false')
+        .default('false')
+        .transform((text) => text === 'true')
+        .meta({ description: 'Whether to include keys that ended in the last 30 days.' }),
+    }),
     answer: z.array(projectKey),
     errors: ['not_found'],
-    handle: async ({ params, caller }, { projects, audit }) => {
-      const keys = await projects.keysOf(params.id)
+    handle: async ({ params, query, caller }, { projects, audit }) => {
+      const keys = await projects.keysOf(params.id, query)
       await audit.noteRead(caller, { what: 'keys', projectId: params.id })
       return keys.map(presentKey)
     },

@@ -16,6 +16,9 @@ export type ProjectTables = {
     public_key: Buffer
     created_at: Date
     not_after: Date | null
+    name: Generated<string>
+    expires_at: Date | null
+    revoked_at: Date | null
     access: Generated<string>
     envs: string[] | null
     last_used_at: Date | null

@@ -2,15 +2,21 @@ import { generateKeyPair, parsePublicKey, publicKeyToHex, SignatureError } from 
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { newId } from '@vault-and-tracker/service-kit/core/ids'
 import type { Editor } from '../access/administrator.ts'
-import { PROJECT_NAME } from '../access/names.ts'
+import { DEFAULT_KEY, PROJECT_NAME } from '../access/names.ts'
 import { FULL_SCOPE, type Scope } from '../access/project-caller.ts'
 import type { Administrators } from '../admin/administrators.ts'
 import { type Detail, type NewEntry, newEntry } from '../audit/audit.ts'
 import { apiError } from '../errors.ts'
-import type { AuthenticRows, ProjectKey, SealedProject, StoredProject } from '../integrity/rows.ts'
+import {
+  type AuthenticRows,
+  fingerprintOf,
+  type ProjectKey,
+  type SealedProject,
+  type StoredProject,
+} from '../integrity/rows.ts'
 import type { DataKeys, StoredDataKey } from '../keyring/data-keys.ts'
 import type { WriteTurns } from '../limits/write-turns.ts'
-import { isExpired, replacedScope, replaceKey, revokeKey } from './project-keys.ts'
+import { addKey, type ListedKey, listKeys, replaceKey, representativeKey, revokeKey } from './project-keys.ts'
 import type { SigningProjects } from './signing-projects.ts'
 
 /** A project as administrators see it, with its valid keys, the newest first. Its id is its name. */
@@ -20,7 +26,7 @@ export type Project = {
   readonly publicKey: string
   readonly createdAt: Date
   readonly requireContentDigest: boolean
-  readonly keys: readonly ProjectKey[]
+  readonly keys: readonly ListedKey[]
 }
 
 /** Projects and their keys. Every writing method is one transaction, together with its audit entry. */
@@ -95,8 +101,8 @@ export function createProjects(deps: {
         by,
         detail: { publicKey: publicKeyToHex(publicKey), generation: 1, ...describeScope(scope) },
       })
-      const key = { id: newId(), publicKey, createdAt, notAfter: null, scope, lastUsedAt: null }
-      const project = rows.sealProject({ uid, name, requireContentDigest, createdAt, generation: 1, keys: [key] })
+      const keys = addKey([], { id: newId(), name: DEFAULT_KEY, publicKey, createdAt }, { scope, expiresAt: null })
+      const project = rows.sealProject({ uid, name, requireContentDigest, createdAt, generation: 1, keys })
       const dataKey = await dataKeys.create(uid, 1)
       await inTurn(turnOf(name, by), () => store.create(project, by, dataKey, entry))
       signingProjects.forget(name)
@@ -104,40 +110,60 @@ export function createProjects(deps: {
     },
 
     /**
-     * Replaces the key. Without `publicKey` a key pair is generated; the private key is returned and not stored.
+     * Adds a key with a name that no valid key of the project has.
      *
-     * @param input `overlapMs` is how long replaced keys stay valid; without `scope` the key has that of the replaced one
-     * @throws ApiError not_found, invalid_public_key, invalid_request if the project already has the key
+     * @param input see {@link PublicKeySource}
+     * @throws ApiError not_found, invalid_public_key, key_exists, too_many_keys, invalid_request if the expiry is not in the
+     *   next ten years
      */
-    rotate: async (input: {
-      name: string
-      publicKey: string | undefined
-      overlapMs: number
-      scope: Scope | undefined
-      by: Editor
-    }): Promise<{ privateKey: string } | undefined> => {
-      const { name, overlapMs, by } = input
-      const pair = input.publicKey === undefined ? generateKeyPair() : undefined
-      const publicKey =
-        pair === undefined ? readPublicKey(input.publicKey ?? '') : Buffer.from(pair.publicKeyHex, 'hex')
-      const now = new Date(clock.now())
-      const id = newId()
-      const rotateKeys = ({ keys }: StoredProject) => {
-        const scope = input.scope ?? replacedScope(keys, now)
-        const added = { id, publicKey, createdAt: now, notAfter: null, scope, lastUsedAt: null }
-        return { keys: replaceKey(keys, added, now, overlapMs) }
-      }
-      const entryFor = ({ generation, keys }: SealedProject) =>
-        newEntry(clock, {
-          action: 'rotate',
-          by,
-          detail: {
-            ...{ publicKey: publicKeyToHex(publicKey), overlapSeconds: overlapMs / 1000, generation },
-            ...describeScope(keys.find((key) => key.id === id)?.scope ?? FULL_SCOPE),
-          },
-        })
-      await change(name, by, rotateKeys, entryFor)
-      return pair && { privateKey: pair.privateJwk }
+    addKey: async (
+      input: PublicKeySource & { project: string; name: string; scope: Scope; expiresAt: Date | null; by: Editor },
+    ): Promise<{ fingerprint: string; privateKey?: string }> => {
+      const { project, name, scope, expiresAt, by } = input
+      const { publicKey, ...generated } = publicKeyOf(input)
+      const added = { id: newId(), name, publicKey, createdAt: new Date(clock.now()) }
+      await change(
+        project,
+        by,
+        ({ keys }) => ({ keys: addKey(keys, added, { scope, expiresAt }) }),
+        ({ generation, keys }) =>
+          newEntry(clock, { action: 'key.add', by, detail: { ...describeKey(keys, added.id), generation } }),
+      )
+      return { fingerprint: fingerprintOf(publicKey), ...generated }
+    },
+
+    /**
+     * Replaces the key with a name.
+     *
+     * @param input see {@link PublicKeySource} and {@link replaceKey}
+     * @throws ApiError not_found, invalid_public_key, too_many_keys, invalid_request if the project already has the key or
+     *   the expiry is not in the next ten years
+     */
+    rotate: async (
+      input: PublicKeySource & {
+        project: string
+        name: string
+        overlapMs: number
+        scope: Scope | undefined
+        expiresAt: Date | null | undefined
+        by: Editor
+      },
+    ): Promise<{ privateKey?: string }> => {
+      const { project, name, overlapMs, by } = input
+      const { publicKey, ...generated } = publicKeyOf(input)
+      const added = { id: newId(), name, publicKey, createdAt: new Date(clock.now()) }
+      await change(
+        project,
+        by,
+        ({ keys }) => ({ keys: replaceKey(keys, added, input) }),
+        ({ generation, keys }) =>
+          newEntry(clock, {
+            action: 'rotate',
+            by,
+            detail: { ...describeKey(keys, added.id), overlapSeconds: overlapMs / 1000, generation },
+          }),
+      )
+      return generated
     },
 
     /** @throws ApiError not_found */
@@ -160,11 +186,11 @@ export function createProjects(deps: {
       signingProjects.forget(name)
     },
 
-    /** Returns the valid keys of a project, the newest first. @throws ApiError not_found */
-    keysOf: async (name: string): Promise<readonly ProjectKey[]> => {
+    /** See {@link listKeys}. @throws ApiError not_found */
+    keysOf: async (name: string, which: { ended: boolean }): Promise<readonly ListedKey[]> => {
       const sealed = PROJECT_NAME.test(name) ? await store.find(name) : undefined
       if (sealed === undefined) throw apiError('not_found')
-      return validKeys(rows.openProject(sealed), new Date(clock.now()))
+      return listKeys(rows.openProject(sealed).keys, new Date(clock.now()), which)
     },
 
     /** Revokes a valid key at all replicas, even if it is the only one. @throws ApiError not_found */
@@ -175,14 +201,37 @@ export function createProjects(deps: {
         name,
         by,
         ({ keys }) => ({ keys: revokeKey(keys, fingerprint, now) }),
-        ({ generation }) => newEntry(clock, { action: 'key.revoke', by, detail: { fingerprint, generation } }),
+        ({ generation, keys }) => {
+          const revoked = keys.find(({ publicKey }) => fingerprintOf(publicKey) === fingerprint)
+          return newEntry(clock, {
+            ...{ action: 'key.revoke', by },
+            detail: { name: revoked?.name ?? null, fingerprint, generation },
+          })
+        },
       )
     },
   }
 }
 
-function validKeys({ keys }: StoredProject, now: Date): readonly ProjectKey[] {
-  return keys.filter((key) => !isExpired(key, now)).toReversed()
+/** Where the public key of a new key comes from: without one, a pair is generated. Its private key is not stored. */
+type PublicKeySource = { readonly publicKey: string | undefined }
+
+function publicKeyOf(source: PublicKeySource): { publicKey: Uint8Array; privateKey?: string } {
+  if (source.publicKey !== undefined) return { publicKey: readPublicKey(source.publicKey) }
+  const { publicKeyHex, privateJwk } = generateKeyPair()
+  return { publicKey: Buffer.from(publicKeyHex, 'hex'), privateKey: privateJwk }
+}
+
+/** A new key in the audit log. */
+function describeKey(keys: readonly ProjectKey[], id: string): Detail {
+  const key = keys.find((each) => each.id === id)
+  if (key === undefined) return {}
+  const { name, publicKey, expiresAt, scope } = key
+  return {
+    ...{ name, fingerprint: fingerprintOf(publicKey), publicKey: publicKeyToHex(publicKey) },
+    ...(expiresAt !== null && { expiresAt: expiresAt.toISOString() }),
+    ...describeScope(scope),
+  }
 }
 
 /** A scope in the audit log; empty for one that allows everything. */
@@ -195,15 +244,14 @@ function describeScope({ access, envs }: Scope): Detail {
 
 /** Shows the stored key of a project that has no authentic one, although it cannot be used. */
 function present(sealed: SealedProject, project: StoredProject, now: Date): Project {
-  const keys = project.keys.length > 0 ? project.keys : sealed.keys
-  const newest = keys.find((key) => key.notAfter === null) ?? keys[0]
+  const shown = representativeKey(project.keys.length > 0 ? project.keys : sealed.keys, now)
   return {
     id: project.name,
     name: project.name,
-    publicKey: newest === undefined ? '' : publicKeyToHex(newest.publicKey),
+    publicKey: shown === undefined ? '' : publicKeyToHex(shown.publicKey),
     createdAt: project.createdAt,
     requireContentDigest: project.requireContentDigest,
-    keys: validKeys(project, now),
+    keys: listKeys(project.keys, now, { ended: false }),
   }
 }
 

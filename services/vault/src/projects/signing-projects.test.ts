@@ -8,7 +8,7 @@ const signingProject = (name: string): SigningProject => ({
   name,
   requireContentDigest: false,
   generation: 1,
-  keys: [],
+  keys: new Map(),
 })
 const sealed = (name: string): SealedProject => ({
   ...signingProject(name),

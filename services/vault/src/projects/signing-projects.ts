@@ -1,10 +1,9 @@
-import { createVerifyKey, type VerifyKey } from '@vault-and-tracker/http-signatures'
+import { createVerifyKey, publicKeyToHex, type VerifyKey } from '@vault-and-tracker/http-signatures'
 import { createLookupCache } from '@vault-and-tracker/service-kit/core/cache'
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { PROJECT_NAME } from '../access/names.ts'
-import type { Scope } from '../access/project-caller.ts'
-import { type AuthenticRows, fingerprintOf, type SealedProject } from '../integrity/rows.ts'
-import { isExpired } from './project-keys.ts'
+import { type AuthenticRows, fingerprintOf, type ProjectKey, type SealedProject } from '../integrity/rows.ts'
+import { isRemembered } from './project-keys.ts'
 
 /** A project with the keys that its signatures are verified with. */
 export type SigningProject = {
@@ -13,14 +12,23 @@ export type SigningProject = {
   readonly requireContentDigest: boolean
   /** Every statement for a caller compares it with the stored one. */
   readonly generation: number
-  readonly keys: readonly { id: string; fingerprint: string; key: VerifyKey; notAfter: Date | null; scope: Scope }[]
+  /** By public key in hex: valid ones, and those that ended at most 30 days ago. */
+  readonly keys: ReadonlyMap<string, SigningKey>
+}
+
+/** A key that signatures are verified with. */
+export type SigningKey = Pick<ProjectKey, 'id' | 'name' | 'notAfter' | 'scope'> & {
+  /** Imported when it is first used, because a project has up to hundreds of keys. */
+  readonly verifyKey: () => VerifyKey
+  readonly fingerprint: () => string
 }
 
 /** Every statement for a caller compares it with the stored project, so a cached one may be old. */
 const PRESENT_TTL_MS = 60_000
 /** A project that another replica creates is unknown here for up to a second. */
 const ABSENT_TTL_MS = 1_000
-const MAX_CACHED = 10_000
+/** Keys of projects, and names without a project. */
+const MAX_CACHED = 20_000
 
 /** A cache of signing projects. */
 export type SigningProjects = ReturnType<typeof createSigningProjects>
@@ -40,12 +48,9 @@ export function createSigningProjects(deps: {
     const now = new Date(clock.now())
     return {
       ...{ uid, name: sealed.name, requireContentDigest, generation },
-      keys: keys
-        .filter((key) => !isExpired(key, now))
-        .map(({ id, publicKey, notAfter, scope }) => ({
-          ...{ id, notAfter, scope, fingerprint: fingerprintOf(publicKey) },
-          key: createVerifyKey(publicKey),
-        })),
+      keys: new Map(
+        keys.filter((key) => isRemembered(key, now)).map((key) => [publicKeyToHex(key.publicKey), signingKey(key)]),
+      ),
     }
   }
 
@@ -53,6 +58,7 @@ export function createSigningProjects(deps: {
     load,
     clock,
     maxValues: MAX_CACHED,
+    sizeOf: ({ keys }) => Math.max(1, keys.size),
     maxAbsences: MAX_CACHED,
     valueTtlMs: PRESENT_TTL_MS,
     absenceTtlMs: ABSENT_TTL_MS,
@@ -69,4 +75,17 @@ export function createSigningProjects(deps: {
     /** Drops a project that this process changed. */
     forget: (name: string): void => cache.forget(name),
   }
+}
+
+function signingKey({ id, name, publicKey, notAfter, scope }: ProjectKey): SigningKey {
+  return {
+    ...{ id, name, notAfter, scope },
+    verifyKey: once(() => createVerifyKey(publicKey)),
+    fingerprint: once(() => fingerprintOf(publicKey)),
+  }
+}
+
+function once<T extends object | string>(create: () => T): () => T {
+  let created: T | undefined
+  return () => (created ??= create())
 }

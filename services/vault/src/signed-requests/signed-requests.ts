@@ -11,11 +11,12 @@ import {
 import { createBatcher } from '@vault-and-tracker/service-kit/core/batch'
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import type { ProjectCaller } from '../access/project-caller.ts'
-import { apiError, type ErrorCode } from '../errors.ts'
+import { keyActor } from '../audit/audit.ts'
+import { apiError, type ErrorCode, endedKey } from '../errors.ts'
 import type { Nonce, Nonces, Verdict } from '../integrity/nonces.ts'
 import type { KeyUses } from '../projects/key-uses.ts'
-import { isExpired } from '../projects/project-keys.ts'
-import type { SigningProject, SigningProjects } from '../projects/signing-projects.ts'
+import { endedState, isExpired } from '../projects/project-keys.ts'
+import type { SigningKey, SigningProject, SigningProjects } from '../projects/signing-projects.ts'
 
 /** Nonces wait for other requests whose signatures are being verified, because a call costs more than a nonce in it. */
 const BATCHES = { concurrency: 2, maxBatchSize: 64, lingerMs: 2 }
@@ -38,8 +39,10 @@ export function createSignedRequests(deps: {
   nonces: Pick<Nonces, 'spend' | 'now'>
   keyUses: Pick<KeyUses, 'note'>
   clock: Clock
+  /** Called for each timely request with a valid signature of a key that has ended. */
+  onEndedKey: (state: 'expired' | 'revoked') => void
 }) {
-  const { signingProjects, nonces, keyUses, clock } = deps
+  const { signingProjects, nonces, keyUses, clock, onEndedKey } = deps
   const fetches = createPending()
   const signatures = createPending()
   const spend = createBatcher<Nonce, Verdict>((waiting) => nonces.spend(waiting), {
@@ -47,9 +50,11 @@ export function createSignedRequests(deps: {
     isReady: () => signatures.count() === 0,
   })
 
-  function findValidKey({ keys }: SigningProject, publicKeyHex: string) {
-    const now = new Date(clock.now())
-    return keys.find(({ key, notAfter }) => key.publicKeyHex === publicKeyHex && !isExpired({ notAfter }, now))
+  const hasEnded = (key: SigningKey): boolean => isExpired(key, new Date(clock.now()))
+
+  function findValidKey({ keys }: SigningProject, publicKeyHex: string): SigningKey | undefined {
+    const key = keys.get(publicKeyHex)
+    return key === undefined || hasEnded(key) ? undefined : key
   }
 
   async function verifySignature(message: ReceivedMessage): Promise<[VerifiedRequest, SigningProject]> {
@@ -60,9 +65,27 @@ export function createSignedRequests(deps: {
     if (signer !== undefined && findValidKey(signer, publicKeyHex) === undefined)
       signer = await signingProjects.findFresh(project)
     if (signer === undefined) throw apiError('unknown_project')
-    const now = new Date(clock.now())
-    const keys = signer.keys.filter((key) => !isExpired(key, now)).map(({ key }) => key)
-    return [await verifySignatureOffThread(parsed, keys).catch(rethrow), signer]
+    const key = signer.keys.get(publicKeyHex)
+    const verified = await verifySignatureOffThread(parsed, key === undefined ? [] : [key.verifyKey()]).catch(rethrow)
+    if (key !== undefined && hasEnded(key))
+      throw isTimely(verified) ? refuseEnded(signer, key) : apiError('invalid_signature')
+    return [verified, signer]
+  }
+
+  function isTimely(verified: VerifiedRequest): boolean {
+    try {
+      checkWindow(verified, nonces.now())
+      return true
+    } catch (error) {
+      if (error instanceof SignatureError) return false
+      throw error
+    }
+  }
+
+  /** Counts a request of an ended key. Its client gets the answer for an unknown key. */
+  function refuseEnded({ name }: SigningProject, key: SigningKey): Error {
+    onEndedKey(endedState(key))
+    return endedKey(keyActor(key.fingerprint(), key.name), name)
   }
 
   /** The requirement may have just been dropped through another replica. */
@@ -102,7 +125,7 @@ export function createSignedRequests(deps: {
       const required = isWrite && (await requiresDigest(signer, timely))
       const { claims } = translate(() => checkContent(timely, body, { required }))
       await spendNonce(claims)
-      const key = signer.keys.find((each) => each.key.publicKeyHex === claims.publicKeyHex)
+      const key = signer.keys.get(claims.publicKeyHex)
       if (key === undefined) throw apiError('invalid_signature')
       keyUses.note(key.id)
       return {
@@ -114,7 +137,7 @@ export function createSignedRequests(deps: {
         scope: key.scope,
         coversContent: claims.coversContent,
         isWrite,
-        actor: `key:${key.fingerprint}`,
+        actor: keyActor(key.fingerprint(), key.name),
         address,
         wanted,
       }
@@ -140,9 +163,11 @@ export function createSignedRequests(deps: {
       const signer = await signingProjects.findFresh(caller.project)
       if (signer === undefined) throw apiError('unknown_project')
       const isUncovered = caller.isWrite && signer.requireContentDigest && !caller.coversContent
-      const key = findValidKey(signer, caller.publicKey.toString('hex'))
+      const key = signer.keys.get(caller.publicKey.toString('hex'))
       if (isUncovered || key === undefined) throw apiError('invalid_signature')
-      return { ...caller, projectUid: signer.uid, generation: signer.generation, scope: key.scope }
+      if (hasEnded(key)) throw refuseEnded(signer, key)
+      const actor = keyActor(key.fingerprint(), key.name)
+      return { ...caller, actor, projectUid: signer.uid, generation: signer.generation, scope: key.scope }
     },
   }
 }
