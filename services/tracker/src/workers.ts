@@ -10,9 +10,9 @@ const RESTART_DELAY_MS = 1_000
 
 /** Workers still running this long before the primary process must end are killed, because they would keep the port. */
 const KILL_BEFORE_END_MS = 500
-/** A worker's question before it stops accepting connections ... */
+/** Sent by a worker before it stops accepting connections. */
 const MAY_LEAVE = 'tracker:may-leave'
-/** ... and the answers of the primary process. */
+/** The answers of the primary process. */
 const OTHERS_ACCEPT = 'tracker:others-accept'
 const IS_LAST = 'tracker:is-last'
 /** After this time without an answer, the primary process is considered ended or blocked. */

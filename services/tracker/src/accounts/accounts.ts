@@ -139,7 +139,7 @@ export type Passwords = {
   matches(hash: string | undefined, password: string): Promise<boolean>
 }
 
-/** Who can register: everyone, people with an invite, or no one. */
+/** Registration is open to everyone, to people with an invite, or to no one. */
 export type Registration = 'open' | 'invite' | 'closed'
 
 export type Accounts = ReturnType<typeof createAccounts>

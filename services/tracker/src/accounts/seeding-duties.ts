@@ -33,7 +33,7 @@ const MAX_LISTED = 100
 export type SeedingDuties = ReturnType<typeof createSeedingDuties>
 
 /**
- * What users still have to seed. The ones they are not seeding are hit-and-runs.
+ * Lists the torrents that users still have to seed. Those they are not seeding are hit-and-runs.
  *
  * @param deps `requiredSeconds` is 0 if the site requires nothing
  */

@@ -44,7 +44,7 @@ export function createSessionStore(redis: Redis): SessionStore {
   }
 }
 
-/** Parses what `save` wrote. */
+/** Parses a session that `save` wrote. */
 function parse(text: string | null): StoredSession | undefined {
   return text === null ? undefined : (JSON.parse(text) as StoredSession)
 }

@@ -30,7 +30,7 @@ export type TargetType = (typeof TARGET_TYPES)[number]
 /** The target of an action. `name` is its name at that time. The site and the Torznab API have neither id nor name. */
 export type Target = { readonly type: TargetType; readonly id: string | null; readonly name: string | null }
 
-/** Who acts, and when. */
+/** The actor of an action, and its time. */
 export type ActedBy = { readonly actorId: string; readonly at: Date }
 
 /** An actor at the current time; undefined if no staff member acts. */

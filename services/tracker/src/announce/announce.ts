@@ -39,7 +39,7 @@ export abstract class Announce implements SwarmRequest {
   /** A `stopped` event with an unknown passkey. */
   isStopOfNobody = false
 
-  /** The announce in the form the swarm takes, once accepted. */
+  /** The announce as input for the swarm, once accepted. */
   peer!: PeerAnnounce
   abstract readonly socket: SwarmRequest['socket']
 

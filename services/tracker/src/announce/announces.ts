@@ -58,7 +58,7 @@ function refusalOf({ wait, passkeyWait, torrent }: Announce, failure: FailureNam
   return refusals.refuse('announce', failure, saysWhy ? torrent?.reason : undefined)
 }
 
-/** The announce in the form the swarm takes. */
+/** The announce as input for the swarm. */
 function peerOf(announce: Announce): PeerAnnounce {
   const { request, user, torrent, site, overSocket } = announce
   const endpoints = announce.endpoints ?? NO_ENDPOINTS

@@ -8,7 +8,7 @@ import type { SwarmName } from '../swarm/swarm.ts'
 /** The share of a transfer that is credited, in per cent. */
 export type Rates = { readonly uploadPercent: number; readonly downloadPercent: number }
 
-/** The user of a passkey, as far as announces and Torznab requests need it. */
+/** The fields of a user that announces and Torznab requests need. */
 export type PasskeyUser = Rates & {
   readonly id: string
   /** The 16 bytes of the id. */
@@ -23,7 +23,7 @@ export type PasskeyUser = Rates & {
   readonly apiBlocked: boolean
 }
 
-/** The torrent of an info hash, as far as announces need it. */
+/** The fields of a torrent that announces need. */
 export type AnnounceTorrent = Rates & {
   /** The 16 bytes of the id. */
   readonly id: Buffer
@@ -62,7 +62,7 @@ export type Directory = {
   revalidateAll(): void
 }
 
-/** How long an entry is fresh. Bounds the effect of a lost invalidation. */
+/** Entries are fresh for this long, which bounds the effect of a lost invalidation. */
 const TTL_MS = 300_000
 const MAX_USERS = 200_000
 const MAX_TORRENTS = 500_000

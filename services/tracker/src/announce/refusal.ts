@@ -2,7 +2,7 @@ import { FAILURES, type FailureName, type TrackerAction } from '@vault-and-track
 import { isUnavailable } from '@vault-and-tracker/service-kit/core/unavailable'
 import type { AnnounceCounters } from './announce-counters.ts'
 
-/** Why an announce or a scrape was refused, and when to retry. */
+/** The reason for refusing an announce or a scrape, and the time to retry. */
 export type Refusal = {
   readonly failure: FailureName
   /** In seconds. */

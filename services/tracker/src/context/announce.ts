@@ -45,7 +45,7 @@ export type AnnounceEngine = {
 
 const FLUSH_EVERY_MS = 2_000
 const SWEEP_EVERY_MS = 30_000
-/** How often to check whether Redis is full. */
+/** The interval between checks for a full Redis. */
 const RELIEVE_EVERY_MS = 5_000
 const REMOVE_EVERY_MS = 500
 const EVICT_EVERY_MS = 5_000

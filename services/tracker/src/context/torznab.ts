@@ -20,7 +20,7 @@ import type { AccountUseCases } from './accounts.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { Connections } from './connections.ts'
 
-/** How late a request appears in the log and the statistics. */
+/** The delay until a request appears in the log and the statistics. */
 const WRITE_EVERY_MS = 500
 const PRUNE_EVERY_MS = 600_000
 

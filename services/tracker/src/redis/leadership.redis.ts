@@ -19,8 +19,8 @@ export type Leadership = {
 const LEASE_MS = 10_000
 
 /**
- * Leadership by a lease in Redis, even in a full one. Two leaders for a moment, for example after one was suspended, do
- * no harm: leadership only saves work, and its tasks may run in several processes.
+ * Leadership by a lease in Redis, which also works if Redis is full. Two processes may lead for a moment, for example
+ * after one was suspended. That does no harm: leadership only saves work, and its tasks may run in several processes.
  *
  * @param work the work that the leader does; the engine's background tasks by default. Each work has its own leader
  */

@@ -1,7 +1,7 @@
 import { familyOfId } from '@vault-and-tracker/torznab-xml'
 import type { ParsedRelease } from './release.ts'
 
-/** The part of a category that matters here. */
+/** The fields of a category that decide whether it fits. */
 type Category = { readonly torznabId: number }
 
 /** Torznab ids of families. Games belong to PC in Torznab, but are a root here. */

@@ -19,7 +19,7 @@ export type SearchBounds = {
   readonly share: number
 }
 
-/** Why a search was refused: too many or too long searches of the member, too many in total, or a timeout. */
+/** The reasons for refusing a search: too many or too long searches of the member, too many in total, or a timeout. */
 export const SEARCH_REFUSALS = ['member', 'all', 'time'] as const
 
 /** Counts refused searches. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { endpoints } from '../surface.ts'
 
-/** What visitors need to know before they sign in. */
+/** Information about the site for visitors who have not signed in. */
 type SiteInformation = { readonly registration: 'open' | 'invite' | 'closed'; readonly torznabUrl: string }
 
 const information = z

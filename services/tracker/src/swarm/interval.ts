@@ -1,4 +1,4 @@
-/** How much a regular interval may be extended, so that clients that started together drift apart. */
+/** The maximum extension of a regular interval, so that clients that started together drift apart. */
 const JITTER = 0.1
 
 /** Clients count from the arrival of the reply, and some clocks run fast. */
@@ -16,7 +16,7 @@ export function tolerantMinInterval(minInterval: number): number {
   return Math.floor(minInterval * TOLERANCE)
 }
 
-/** How long a peer is kept without an announce: two intervals, excluding jitter, plus five minutes. */
+/** The lifetime of a peer without an announce: two intervals, excluding jitter, plus five minutes. */
 export function timeToLive(interval: number): number {
   return 2 * interval + 300
 }

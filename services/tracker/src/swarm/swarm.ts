@@ -20,7 +20,7 @@ export type PeerAnnounce = {
   readonly uploaded: number
   readonly downloaded: number
   readonly left: number
-  /** How many peers to pick, and whether their peer ids are needed. */
+  /** The number of peers to pick, and whether their peer ids are needed. */
   readonly want: number
   readonly withPeerIds: boolean
   /** Completions recorded in the database. */
@@ -105,7 +105,7 @@ export type SwarmCounts = {
 /** Eight bytes that identify a running process of the tracker. */
 export type ProcessId = Buffer
 
-/** How an announce over a socket differs from one over HTTP. */
+/** The differences of an announce over a socket from one over HTTP. */
 export type SocketAnnounce = {
   /** The process that has the socket. */
   readonly process: ProcessId
@@ -167,7 +167,7 @@ export type Delta = {
 
 /** Settings shared by all swarms. Times are in seconds. */
 export type SwarmSettings = {
-  /** How long a peer is kept after its last announce. */
+  /** The lifetime of a peer after its last announce. */
   readonly timeToLive: number
   /** Regular announces must be at least this far apart. */
   readonly minInterval: number
@@ -179,7 +179,7 @@ export type SwarmSettings = {
   readonly maxPeersPerOwner: number
   /** Whether a further peer replaces the owner's peer with the oldest announce. */
   readonly evictsOldest: boolean
-  /** How long the counters of expired peers are kept; 0 for not at all. */
+  /** Seconds for which the counters of expired peers are kept; 0 to drop them. */
   readonly keepCountersFor: number
   /** Counters that rise faster than this are not credited. */
   readonly maxBytesPerSecond: number

@@ -12,7 +12,7 @@ import type { ExternalIds, ListedTorrent, TorrentState } from '../search/listed-
 import { createMakeFile, type DownloadSettings } from './downloads.ts'
 import type { TorrentContent, TorrentFile, TorrentFileReader } from './torrent-file.ts'
 
-/** How long announces of a deleted torrent receive the reason. */
+/** Announces of a deleted torrent receive the reason for this long. */
 const DELETED_KEPT_MS = 30 * 24 * 3_600_000
 
 /** A torrent with its description. */
@@ -76,7 +76,7 @@ export type TorrentStore = {
 /** A file, and a name that replaces its own. */
 type NamedFile = { readonly bytes: Buffer; readonly name: string | undefined }
 
-/** What an upload would become. `category` is null if none was chosen. */
+/** The preview of an upload. `category` is null if none was chosen. */
 export type TorrentPreview = Pick<TorrentContent, 'name' | 'infoHash' | 'size' | 'fileCount' | 'firstFiles'> & {
   readonly category: string | null
   readonly release: Release

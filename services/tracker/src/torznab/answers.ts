@@ -39,7 +39,7 @@ const OTHER = 8000
 
 export type Answers = ReturnType<typeof createAnswers>
 
-/** Answers authorized requests. Fails as the stores do. */
+/** Answers authorized requests. Errors of the stores are passed on. */
 export function createAnswers(deps: {
   indexer: IndexerInfo
   catalogue: CatalogueStates
@@ -116,7 +116,7 @@ function capsOf(indexer: IndexerInfo, categories: readonly Category[]): Caps {
   }
 }
 
-/** The inputs of items, in addition to their torrents. */
+/** The values that items need in addition to their torrents. */
 type ItemContext = {
   readonly caller: Pick<TorznabCaller, 'passkey' | keyof Rates>
   readonly categories: readonly Category[]
@@ -182,7 +182,7 @@ function attributesOf({ externalIds, release, uploader }: ListedTorrent): ItemAt
   }
 }
 
-/** The only number of a range; undefined for a pack of several. */
+/** The number of a range that has only one; undefined for a pack of several. */
 function singleOf(from: number | null, to: number | null): number | undefined {
   return from === to ? (from ?? undefined) : undefined
 }

@@ -4,7 +4,7 @@ import type { Directory, PasskeyUser } from '../announce/directory.ts'
 import type { LimitedRequest, TorznabLimits } from './limits.ts'
 import type { TorznabSettings } from './settings.ts'
 
-/** Why a request is not answered. */
+/** The refusal of a request. */
 export type Refusal = {
   readonly error: TorznabError
   /** Present if a limit or a block refused the request. */
@@ -14,25 +14,25 @@ export type Refusal = {
 
 export type TorznabCaller = PasskeyUser & { readonly passkey: Passkey }
 
-/** A user whose request was counted and may be answered, and what they did in the window. */
+/** A user whose request was counted and may be answered, and their usage in the window. */
 export type AuthorizedCaller = { readonly caller: TorznabCaller; readonly limits: ApiLimits }
 
-/** An authorized caller, or a refusal with the user whom the key belongs to, if any. */
+/** An authorized caller, or a refusal with the owner of the key, if any. */
 type Authorization =
   | (AuthorizedCaller & { readonly refusal: undefined })
   | { readonly caller: TorznabCaller | undefined; readonly refusal: Refusal }
 
 export type Authorizer = ReturnType<typeof createAuthorizer>
 
-/** Decides whose requests are answered. */
+/** Authenticates callers and applies their limits. */
 export function createAuthorizer({ directory, limits }: { directory: Directory; limits: TorznabLimits }) {
   return {
     /**
-     * Lets active users in who are not blocked from the API, within their limits, from an address that is not blocked. Limits
+     * Accepts requests of active users who are within their limits and not blocked, from addresses that are not blocked. Limits
      * are checked first, so that they also apply to suspended and blocked users. The key of a banned account counts as a
      * wrong key, which does not reveal its owner.
      *
-     * @throws what `isUnavailable` recognises when Postgres or Redis is unavailable
+     * @throws an error that `isUnavailable` recognises when Postgres or Redis is unavailable
      */
     async authorize(
       apiKey: string,

@@ -18,7 +18,7 @@ const KEY = 'catalogue'
 
 export type CatalogueStates = ReturnType<typeof createCatalogueState>
 
-/** Caches the state of the catalogue; all replicas forget it as soon as it changes. */
+/** Caches the state of the catalogue. A change drops it on all replicas. */
 export function createCatalogueState(deps: {
   categories: () => Promise<readonly Category[]>
   categoryIds: () => Promise<readonly string[]>
@@ -39,7 +39,7 @@ export function createCatalogueState(deps: {
     serveStale: false,
   })
   return {
-    /** Fails as the loads do if nothing fresh is cached. */
+    /** The cached state. Throws the error of a failed load. */
     current: async (): Promise<CatalogueState> => (await cache.get(KEY)) ?? load(),
     /** Drops the state if a change outdated it. */
     forget: (change: Invalidation): void => {

@@ -50,7 +50,7 @@ export function createTorznabLimits(deps: {
     usage: async (userId, windowSeconds) => {
       const length = windowSeconds * 1_000
       const [window, searches, downloads] = await redis.hmget(userKey(userId), 'window', 'search', 'download')
-      // As lua/torznab.lua names a window.
+      // The same name as in lua/torznab.lua.
       if (window !== `${String(length)}:${String(Math.floor(clock.now() / length))}`)
         return { searches: 0, downloads: 0 }
       return { searches: Number(searches), downloads: Number(downloads) }

@@ -22,7 +22,7 @@ export const BLOCKING = {
   forgottenAfterMs: 24 * HOUR_MS,
 } as const
 
-/** The wrong keys that are read per address and window. They never block the address. */
+/** Wrong keys per address and window. Further ones are refused, but never block the address. */
 export const WRONG_KEYS = { limit: 20, windowMs: 5 * MINUTE_MS } as const
 
 /** A request of a user that a limit counts. */
@@ -59,17 +59,17 @@ export type AddressBlock = {
   readonly penaltySeconds: number
 }
 
-/** The limits of the Torznab API, shared by all replicas. All methods throw what `isUnavailable` recognises. */
+/** The limits of the Torznab API, shared by all replicas. All methods throw an error that `isUnavailable` recognises. */
 export type TorznabLimits = {
   /** Counts a request. One call to Redis. */
   take(request: LimitedRequest): Promise<Verdict>
-  /** Counts a wrong key. @returns 0, or over the limit the seconds until the next key of the address is read */
+  /** Counts a wrong key. @returns 0, or the seconds until the limit allows another wrong key from the address */
   takeWrongKey(address: string): Promise<number>
   /** Reads the requests of a user in the current window without counting. */
   usage(userId: string, windowSeconds: number): Promise<Usage>
 }
 
-/** Blocked addresses, for administrators. All methods throw what `isUnavailable` recognises. */
+/** Blocked addresses, for administrators. All methods throw an error that `isUnavailable` recognises. */
 export type AddressBlocks = {
   /** The end of an address's block; undefined if it is not blocked. */
   blockedUntil(address: string): Promise<Date | undefined>

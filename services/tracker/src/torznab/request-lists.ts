@@ -63,7 +63,7 @@ export type UsageQuery = Page & {
 
 export type Listed<Item> = Total & { readonly items: readonly Item[] }
 
-/** Lists for administrators. All methods throw what `isUnavailable` recognises when Postgres is unavailable. */
+/** Lists for administrators. All methods throw an error that `isUnavailable` recognises when Postgres is unavailable. */
 export type RequestLists = {
   /** Newest first. */
   requests(query: RequestQuery): Promise<Listed<ListedRequest>>

@@ -10,12 +10,12 @@ export function createRequestLogMetrics(registry: Registry): RequestLogCounters 
   })
   const dropped = new Counter({
     name: 'tracker_torznab_requests_dropped_total',
-    help: 'Torznab requests that were answered and could not be logged, because Postgres was unavailable for too long.',
+    help: 'Answered Torznab requests that could not be logged because Postgres was unavailable for too long.',
     registers: [registry],
   })
   const waiting = new Gauge({
     name: 'tracker_torznab_requests_waiting',
-    help: 'Torznab requests that were answered and not yet logged, on this process.',
+    help: 'Answered Torznab requests that this process has not logged yet.',
     registers: [registry],
   })
   return {

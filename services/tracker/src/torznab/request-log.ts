@@ -26,7 +26,7 @@ export type RequestLogStore = {
    * address, because clients without a key may send any number. Deletes the oldest requests beyond the bounds of the log.
    * A batch that was already written is skipped.
    *
-   * @throws what `isUnavailable` recognises when Postgres is unavailable
+   * @throws an error that `isUnavailable` recognises when Postgres is unavailable
    */
   write(batch: RequestBatch): Promise<void>
   /** Deletes requests before a time, and the ids of written batches. @returns how many requests */

@@ -27,7 +27,7 @@ const DAY_MS = 86_400_000
 const FILMS = 2000
 const SERIES = 5000
 
-/** The inputs of a search, in addition to its query. */
+/** The values that a search needs in addition to its query. */
 export type SearchContext = {
   readonly categories: readonly SiteCategory[]
   /** Whether the caller is charged for no download at all. */

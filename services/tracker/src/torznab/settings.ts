@@ -54,7 +54,7 @@ const TTL_MS = 30_000
 /**
  * Reads and changes the settings of the Torznab API.
  *
- * @param deps `store` throws what `isUnavailable` recognises when Postgres is unavailable
+ * @param deps `store` throws an error that `isUnavailable` recognises when Postgres is unavailable
  */
 export function createTorznabSettings(deps: {
   store: TorznabSettingsStore
@@ -77,9 +77,9 @@ export function createTorznabSettings(deps: {
     read: () => store.read(),
 
     /**
-     * The settings that apply to a request: cached, and forgotten by all replicas as soon as they change.
+     * The settings that apply to a request. They are cached; a change drops them on all replicas.
      *
-     * @throws what `isUnavailable` recognises if nothing is cached and Postgres is unavailable
+     * @throws an error that `isUnavailable` recognises if nothing is cached and Postgres is unavailable
      */
     async current(): Promise<TorznabSettings> {
       return (await cache.get('settings')) ?? store.read()

@@ -26,7 +26,7 @@ export type Summary = {
   readonly averageMs: number | null
 }
 
-/** The hourly counts. All methods throw what `isUnavailable` recognises when Postgres is unavailable. */
+/** The hourly counts. All methods throw an error that `isUnavailable` recognises when Postgres is unavailable. */
 export type StatisticsStore = {
   /** The first hour with a request, if any; all requests, and those of a range. */
   ever(last24Hours: HourRange): Promise<{
@@ -34,9 +34,9 @@ export type StatisticsStore = {
     readonly requestsEver: number
     readonly requestsLast24Hours: number
   }>
-  /** The users are those whose first request came before the end of the range, and whose newest not before its start. */
+  /** Counts as users those whose first request came before the end of the range and whose newest came after its start. */
   totals(range: HourRange): Promise<Summary & { readonly uniqueUsers: number }>
-  /** Functions or applications with a request, the busiest first. */
+  /** Functions or applications with a request, busiest first. */
   byName(kind: 'function' | 'client', range: HourRange): Promise<readonly (Summary & { readonly name: string })[]>
   /** Every step of a range in UTC, including steps without a request. The first and the last may be cut by the range. */
   series(step: Step, range: HourRange): Promise<readonly (Summary & { readonly start: Date })[]>
@@ -78,7 +78,7 @@ export function createTorznabStatistics({ store, clock }: { store: StatisticsSto
         ...range,
         ...ever,
         totals,
-        /** The same range earlier; null if nothing was counted then. */
+        /** The previous range of the same length; null if nothing was counted then. */
         before: before && totalsBefore && { ...before, ...totalsBefore },
         functions: functions.map(({ name, ...sums }) => ({ function: name, ...sums })),
         clients: clients.map(({ name, ...sums }) => ({ client: name, ...sums })),

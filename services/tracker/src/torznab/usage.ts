@@ -12,7 +12,7 @@ export function createTorznabUsage(deps: {
 }) {
   const { limits, clock } = deps
   return {
-    /** @throws what `isUnavailable` recognises when Postgres or Redis is unavailable */
+    /** @throws an error that `isUnavailable` recognises when Postgres or Redis is unavailable */
     async of(user: { readonly id: string; readonly apiBlocked: boolean }, address: string) {
       const { enabled, windowSeconds, searchLimit, downloadLimit } = await deps.settings.current()
       const windowMs = windowSeconds * 1_000
@@ -23,7 +23,7 @@ export function createTorznabUsage(deps: {
       return {
         enabled,
         blocked: user.apiBlocked,
-        /** Of the address of this request. */
+        /** The end of the block of the request's address; undefined if it is not blocked. */
         addressBlockedUntil,
         windowSeconds,
         /** The end of the window. */

@@ -27,7 +27,7 @@ export type SharedParts = {
   readonly counters: AnnounceCounters
 }
 
-/** When a client should announce again, in seconds. */
+/** Seconds until a client should announce again. */
 export type Intervals = { readonly interval: number; readonly minInterval: number }
 
 /** Connects the sockets of one process to the announce rules and the swarms. */
@@ -112,7 +112,7 @@ export class SocketAnnounces {
   }
 
   /**
-   * Why a torrent may not be announced, if so.
+   * The reason why a torrent may not be announced, if any.
    *
    * @throws an error that `isUnavailable` recognises if Postgres is unavailable
    */

@@ -21,7 +21,7 @@ import { AnnounceQueue, sendRefusal } from './socket-announce.ts'
 
 const GOING_AWAY = 1001
 const MAX_MALFORMED = 20
-/** How long `drain` waits for announces under way. */
+/** The time that `drain` waits for announces in progress. */
 const DRAIN_WITHIN_MS = 5_000
 /**
  * A sweep checks a twelfth of the groups, and at least this many connections. A full sweep would block the event loop.

@@ -91,13 +91,13 @@ describe('an API that is used', () => {
 
     await page.getByRole('link', { name: '7 days' }).click()
     await page.waitForURL('**/admin/torznab?range=7d')
-    await page.getByText('without earlier data to compare').waitFor()
+    await page.getByText('no earlier data for comparison').waitFor()
     await page.getByRole('link', { name: 'All', exact: true }).click()
     await page.waitForURL('**/admin/torznab?range=all')
     await page.goBack()
     await page.waitForURL('**/admin/torznab?range=7d')
 
-    await page.getByText('Other range').click()
+    await page.getByText('Custom range').click()
     await page.getByLabel('From', { exact: true }).fill('2026-01-01T00:00')
     await page.getByLabel('To', { exact: true }).fill('2025-01-01T00:00')
     await page.getByRole('button', { name: 'Show' }).click()
@@ -177,7 +177,7 @@ describe('an API that is used', () => {
     const passkeyOfBob = async () =>
       (await site.tracker.sql<{ passkey: string }>(`select passkey from users where username = 'bob'`))[0]?.passkey
     const { page, problems } = await open('?tab=users')
-    await page.getByRole('searchbox', { name: 'Part of a name' }).fill('bo')
+    await page.getByRole('searchbox', { name: 'Username' }).fill('bo')
     await page.waitForURL('**/admin/torznab?tab=users&search=bo')
     await page.getByText('1 user', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Block bob' }).click()

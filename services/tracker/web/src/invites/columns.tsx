@@ -4,7 +4,7 @@ import type { ComponentProps } from 'react'
 import type { Invite } from '../api/client.ts'
 import { RevokeInvite } from './revoke-invite.tsx'
 
-/** When an invite was created and expires, and the button that revokes it while it is unused. */
+/** Columns for the dates of an invite, and for the button that revokes an unused one. */
 export function inviteColumns(revoke: Omit<ComponentProps<typeof RevokeInvite>, 'invite'>): readonly Column<Invite>[] {
   return [
     { key: 'created', head: 'Created', align: 'end', cell: ({ created }) => formatExactTime(created) },

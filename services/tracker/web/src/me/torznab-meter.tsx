@@ -40,10 +40,10 @@ function textOf({ used, limit }: TorznabUsage['searches']): string {
   return `${formatCount(used)} of ${formatCount(limit)} used, ${left === 0 ? 'none' : formatCount(left)} left`
 }
 
-/** Why the API refuses all requests; undefined if it does not. */
+/** The reason why the API refuses all requests; undefined if it does not. */
 function refusalOf({ enabled, blocked, addressBlockedUntil }: TorznabUsage): string | undefined {
   if (!enabled) return 'The Torznab API is currently disabled.'
-  if (blocked) return 'The staff blocked you from the Torznab API.'
+  if (blocked) return 'Staff blocked you from the Torznab API.'
   if (addressBlockedUntil === null) return undefined
   return `Your address sent too many requests over the limit and is blocked until ${formatExactTime(addressBlockedUntil)}.`
 }

@@ -1,6 +1,6 @@
 import { formatCount } from '@vault-and-tracker/web-kit/format'
 
-/** What stops working when a passkey is reset. `active` is the number of active torrents, if known. */
+/** The consequences of resetting a passkey. `active` is the number of active torrents, if known. */
 export function PasskeyConsequences({ active, whose }: { active: number | undefined; whose: 'your' | 'their' }) {
   return (
     <>

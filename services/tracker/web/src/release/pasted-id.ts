@@ -1,6 +1,6 @@
 type Catalogue = 'imdb' | 'tmdb' | 'tvdb'
 
-/** Where a URL contains the id. Most pages of TheTVDB have a name instead, which may look like a number. */
+/** The position of the id in a URL. Most pages of TheTVDB have a name instead, which may look like a number. */
 const ADDRESSES: Readonly<Record<Catalogue, readonly RegExp[]>> = {
   imdb: [/\/(tt\d+)\b/],
   tmdb: [/themoviedb\.org\/(?:movie|tv)\/(\d+)/],

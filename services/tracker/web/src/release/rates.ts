@@ -1,4 +1,4 @@
-/** How much of a download or upload counts, in percent. A download rate of 0 is freeleech. */
+/** The percentage of downloads and uploads that is counted. A download rate of 0 is freeleech. */
 export type Rates = { readonly downloadPercent: number; readonly uploadPercent: number }
 
 /** The rates that differ from normal, in words. */

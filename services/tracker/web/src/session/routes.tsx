@@ -22,7 +22,7 @@ const registerRoute = createRoute({
 
 export const sessionRoutes = [loginRoute, registerRoute] as const
 
-/** Where to go after signing in: only to an address of this application. */
+/** The page to open after signing in, which must be one of this application. */
 function readNext(raw: unknown): string | undefined {
   if (typeof raw !== 'string' || !/^\/(?![/\\])/.test(raw)) return undefined
   const url = new URL(raw, location.origin)

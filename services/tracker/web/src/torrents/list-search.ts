@@ -5,7 +5,7 @@ type Query = NonNullable<paths['/api/torrents']['get']['parameters']['query']>
 export type Sort = NonNullable<Query['sort']>
 export type Order = NonNullable<Query['order']>
 
-/** The address of the list. What is left out has its default. */
+/** The parameters of the list's address. Omitted ones have their defaults. */
 export type ListSearch = {
   readonly search?: string | undefined
   readonly category?: string | undefined

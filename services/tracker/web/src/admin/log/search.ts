@@ -29,7 +29,7 @@ function dayIn(raw: RawSearch, name: string): string | undefined {
   return text !== undefined && /^\d{4}-\d\d-\d\d$/.test(text) && startOf(text) !== undefined ? text : undefined
 }
 
-/** When a day begins in the reader's time zone, as ISO 8601; undefined if it is not a date. */
+/** The start of a day in the reader's time zone, as ISO 8601; undefined if it is not a date. */
 export function startOf(day: string, daysLater = 0): string | undefined {
   const date = new Date(`${day}T00:00:00`)
   if (Number.isNaN(date.getTime())) return undefined

@@ -16,7 +16,7 @@ export const queue = (state: State, page = 1) =>
     refetchInterval: REFRESH_MS,
   })
 
-/** How many torrents are awaiting approval. */
+/** The number of torrents awaiting approval. */
 export const waiting = queryOptions({
   queryKey: ['admin', 'moderation', 'waiting'],
   queryFn: async ({ signal }) => {

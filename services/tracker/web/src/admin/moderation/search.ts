@@ -3,7 +3,7 @@ import { oneOf, pageIn, type RawSearch, textIn } from '@vault-and-tracker/web-ki
 export const STATES = ['pending', 'approved', 'rejected'] as const
 export type State = (typeof STATES)[number]
 
-/** The address of the queue. Without a state, it shows pending torrents. */
+/** The parameters of the queue's address. Without a state, it shows pending torrents. */
 export type QueueSearch = {
   readonly state?: Exclude<State, 'pending'> | undefined
   readonly page?: number | undefined

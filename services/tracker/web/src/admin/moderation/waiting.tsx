@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { formatCount } from '@vault-and-tracker/web-kit/format'
 import { waiting } from './queries.ts'
 
-/** How many torrents are awaiting approval, next to the link to them. */
+/** The number of torrents awaiting approval, shown next to the link to them. */
 export function Waiting() {
   const { data } = useQuery(waiting)
   if (data === undefined || data.total === 0) return null

@@ -13,7 +13,7 @@ import { siteSettings } from './queries.ts'
 
 const REGISTRATION = { open: 'Open to everyone', invite: 'By invite only', closed: 'Closed' } as const
 
-/** The rates of the whole site, and what the operator configured. */
+/** The site-wide rates, and the operator's configuration. */
 export function SitePage() {
   const { data, error, refetch } = useQuery(siteSettings)
   const { data: configured } = useQuery(site)

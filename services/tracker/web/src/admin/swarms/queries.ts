@@ -3,7 +3,7 @@ import { read } from '@vault-and-tracker/web-kit/api'
 import { api } from '../../api/client.ts'
 import type { BusySort, Range } from './search.ts'
 
-/** How often the page updates while it is visible. */
+/** The interval between updates while the page is visible. */
 const LIVE_MS = 5_000
 const LIST_MS = 10_000
 /** Samples are taken every minute. */

@@ -5,7 +5,7 @@ export type Range = (typeof RANGES)[number]
 const BUSIEST = ['peers', 'seeders', 'leechers'] as const
 export type BusySort = (typeof BUSIEST)[number]
 
-/** The address of the page. What is left out has its default. */
+/** The parameters of the page's address. Omitted ones have their defaults. */
 export type SwarmsSearch = { readonly range?: Range | undefined; readonly busiest?: BusySort | undefined }
 
 /** Reads an address; ignores invalid parameters and defaults. */

@@ -11,7 +11,7 @@ import { type Checked, checkConnection, type Exchange } from './check-connection
 
 const ARR_FIELDS = { URL: '{url}', 'API Path': '/api', 'API Key': '{key}' }
 
-/** Where to add the API in each program, and the fields there; `{url}` and `{key}` stand for those of the site. */
+/** Each program's page for adding the API, and its fields. `{url}` and `{key}` are placeholders. */
 const TOOLS = [
   ['Sonarr, Radarr, Lidarr, Readarr', 'Settings → Indexers → Add → Torznab', ARR_FIELDS],
   ['Prowlarr', 'Indexers → Add Indexer → Generic Torznab', ARR_FIELDS],
@@ -44,7 +44,7 @@ export function Check() {
       )}
       <Connection passkey={passkey} />
       <section className="block-list" aria-labelledby="tools">
-        <h2 id="tools">Settings of tools</h2>
+        <h2 id="tools">Tool settings</h2>
         <p className="muted">The key is your own passkey. Members find theirs in their account.</p>
         <div className="tool-list">
           {TOOLS.map(([name, place, fields]) => (

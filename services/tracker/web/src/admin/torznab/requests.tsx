@@ -166,7 +166,7 @@ const ADDRESS_COLUMNS: readonly Column<TorznabAddress>[] = [
   { key: 'over', head: 'Over limits', align: 'end', cell: ({ overLimits }) => formatCount(overLimits) },
   {
     key: 'hour',
-    head: 'Hour from',
+    head: 'Hour starting',
     align: 'end',
     isEvident: true,
     cell: ({ hour }) => <time dateTime={hour}>{formatExactTime(hour)}</time>,

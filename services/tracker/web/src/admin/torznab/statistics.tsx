@@ -11,7 +11,7 @@ import { statistics as statisticsQuery } from './queries.ts'
 import { FUNCTIONS, RANGES, readTorznabSearch, type TorznabSearch } from './search.ts'
 import { TimeFields } from './time-fields.tsx'
 
-/** How the API was used in a range, compared with the same range before. */
+/** The use of the API in a range, compared with the previous one. */
 export function Statistics({ search }: { search: TorznabSearch }) {
   const { data, error, refetch, isPlaceholderData } = useQuery({
     ...statisticsQuery(search),
@@ -32,7 +32,7 @@ export function Statistics({ search }: { search: TorznabSearch }) {
         <div className="statistics" aria-busy={isPlaceholderData}>
           <p className="muted" role="status">
             {formatExactTime(data.from)} to {formatExactTime(data.to)},{' '}
-            {data.before === null ? 'without earlier data to compare' : 'compared with the same period before'}
+            {data.before === null ? 'no earlier data for comparison' : 'compared with the previous period'}
           </p>
           <Totals statistics={data} />
           <Plots statistics={data} />
@@ -57,10 +57,10 @@ function RangePicker({ search: { range, from, to } }: { search: TorznabSearch })
         without={['from', 'to']}
       />
       <details key={`${from} ${to}`} className="own-range" open={isOwn}>
-        <summary>Other range</summary>
+        <summary>Custom range</summary>
         <form
           className="own-range-form"
-          aria-label="Other range"
+          aria-label="Custom range"
           onSubmit={(event) => {
             event.preventDefault()
             const own = readTorznabSearch(Object.fromEntries(new FormData(event.currentTarget)))
@@ -75,7 +75,7 @@ function RangePicker({ search: { range, from, to } }: { search: TorznabSearch })
   )
 }
 
-/** The totals of a range, each with its value before. */
+/** The totals of a range, each with its previous value. */
 function Totals({ statistics }: { statistics: TorznabStatistics }) {
   const { totals, before, requestsEver, requestsLast24Hours } = statistics
   const figure = (label: string, textOf: (part: typeof totals) => string, change = '') => ({

@@ -23,7 +23,7 @@ export function Users({ search: { search, blocked, page } }: { search: TorznabSe
     <>
       <div className="manage-head">
         <div className="manage-filters">
-          <SearchField label="Part of a name" value={search} onChange={(text) => go({ search: text }, true)} />
+          <SearchField label="Username" value={search} onChange={(text) => go({ search: text }, true)} />
           <Select
             label="Access"
             all="All users"
@@ -48,7 +48,7 @@ export function Users({ search: { search, blocked, page } }: { search: TorznabSe
   )
 }
 
-/** A page of users with actions; the children are shown if there are none. */
+/** A page of users with actions. Shows the children if there are none. */
 export function UserTable({ search, children }: { search: TorznabSearch; children: React.ReactNode }) {
   const { data, error, refetch, isPlaceholderData, dataUpdatedAt } = useQuery(users(search))
   const columns = useMemo(() => columnsAt(dataUpdatedAt), [dataUpdatedAt])
