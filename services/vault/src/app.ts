@@ -10,6 +10,7 @@ import { administratorEndpoints } from './admin/administrators.routes.ts'
 import { auditEndpoints } from './audit/audit.routes.ts'
 import type { Context, UseCases } from './context.ts'
 import { apiError, ERRORS } from './errors.ts'
+import { exchangeEndpoints } from './exchange/exchanges.routes.ts'
 import { trustRuleEndpoints } from './exchange/trust-rules.routes.ts'
 import { expiryEndpoints } from './expiry/expiry.routes.ts'
 import { createErrorAnswer, errorBodySchema } from './http/errors.middleware.ts'
@@ -24,6 +25,7 @@ import { secretAdminEndpoints } from './secrets/secrets-administration.routes.ts
 /** Every endpoint of the REST surface. */
 export const ENDPOINTS: readonly VaultEndpoint<UseCases>[] = [
   ...secretEndpoints,
+  ...exchangeEndpoints,
   ...projectEndpoints,
   ...trustRuleEndpoints,
   ...secretAdminEndpoints,
@@ -59,7 +61,8 @@ export function describeApi(): OpenApiDocument {
           'HTTP Message Signatures (RFC 9421) with Ed25519, together with Signature-Input and Signature-Agent.',
       },
     },
-    security: (access) => [{ [access]: [] }],
+    // An ID token is in the body, which OpenAPI does not count as a security scheme.
+    security: (access) => (access === 'idToken' ? [] : [{ [access]: [] }]),
     errors: ERRORS,
     errorBody: errorBodySchema,
     codesOf,

@@ -14,6 +14,12 @@ export const ERRORS = {
   },
   invalid_public_key: { status: 400, bare: true, meaning: 'The public key is not an acceptable Ed25519 key.' },
   unauthorized: { status: 401, bare: false, meaning: 'The admin token is missing or wrong.' },
+  invalid_id_token: {
+    status: 401,
+    bare: false,
+    meaning: 'The ID token is malformed, expired, already used, or not signed by a trusted issuer for this vault.',
+  },
+  no_trust_rule: { status: 401, bare: false, meaning: 'No trust rule accepts the claims of the ID token.' },
   missing_signature: { status: 401, bare: true, meaning: 'A signature header is missing or empty.' },
   unknown_project: { status: 401, bare: true, meaning: 'The signing project does not exist.' },
   invalid_signature: {

@@ -3,6 +3,8 @@ const REMEDIES = {
   invalid_request: 'the vault does not accept these parameters',
   invalid_public_key: 'the public key is not an Ed25519 key that the vault accepts',
   unauthorized: 'the vault does not accept this admin token',
+  invalid_id_token: 'the vault does not accept this ID token',
+  no_trust_rule: 'no trust rule of the vault accepts this ID token; ask an administrator to add one',
   missing_signature: 'the vault received no signature; check whether a proxy removes the Signature headers',
   unknown_project: 'the vault has no project with this name; ask an administrator to register it',
   invalid_signature:
@@ -29,6 +31,7 @@ const REMEDIES = {
 /** Prefixes for messages of the vault that are more specific than the code. */
 const BEFORE_MESSAGE: Readonly<Partial<Record<VaultErrorCode, string>>> = {
   invalid_request: REMEDIES.invalid_request,
+  invalid_id_token: 'the vault does not accept this ID token',
   not_found: 'the vault did not find this',
   key_exists: 'the vault did not add the key',
   too_many_keys: 'the vault did not add the key',
@@ -39,6 +42,7 @@ const BEFORE_MESSAGE: Readonly<Partial<Record<VaultErrorCode, string>>> = {
 
 /** Messages of these codes that only repeat the meaning of the code in the vault's error table. */
 const GENERAL_MESSAGES: ReadonlySet<string> = new Set([
+  'The ID token is malformed, expired, already used, or not signed by a trusted issuer for this vault.',
   'The body, a parameter or the HTTP message itself is malformed.',
   'The path, project, key, secret or version does not exist.',
   'The project already has a key with this name, or this public key.',

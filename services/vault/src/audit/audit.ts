@@ -18,6 +18,7 @@ export const ACTIONS = [
   'key.rewrap',
   'key.rotate',
   'key.revoke',
+  'key.exchange',
   'trust-rule.create',
   'trust-rule.delete',
   'administrator.create',

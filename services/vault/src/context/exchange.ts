@@ -1,13 +1,24 @@
+import { createExchangeStore } from '../exchange/exchanges.store.ts'
+import { createExchanges } from '../exchange/exchanges.ts'
+import { createIssuerClient } from '../exchange/issuer-keys.http.ts'
+import { createIssuerKeys } from '../exchange/issuer-keys.ts'
 import { createTrustRuleStore } from '../exchange/trust-rules.store.ts'
 import { createTrustRules } from '../exchange/trust-rules.ts'
 import type { WriteTurns } from '../limits/write-turns.ts'
 import type { Connections } from './connections.ts'
 
-/** Creates trust rules. */
-export function createExchangeParts({ config, db, rows, clock }: Connections, inTurn: WriteTurns) {
-  const trustRules = createTrustRules({
-    ...{ store: createTrustRuleStore(db), rows, inTurn, clock },
-    allowLoopback: config.OIDC_ALLOW_LOOPBACK,
+/** Creates trust rules, and the exchange of ID tokens for keys. */
+export function createExchangeParts(connections: Connections, inTurn: WriteTurns) {
+  const { config, db, rows, nonces, clock, logger } = connections
+  const allowLoopback = config.OIDC_ALLOW_LOOPBACK
+  const trustRules = createTrustRules({ store: createTrustRuleStore(db), rows, inTurn, clock, allowLoopback })
+  const issuerKeys = createIssuerKeys({
+    fetchKeys: createIssuerClient({ allowLoopback }),
+    clock,
+    onError: (issuer, error) => logger.warn({ issuer, err: error }, 'keys of an issuer cannot be fetched'),
   })
-  return { trustRules }
+  const exchanges = createExchanges({
+    ...{ store: createExchangeStore(db), trustRules, issuerKeys, nonces, rows, inTurn, clock },
+  })
+  return { trustRules, exchanges }
 }

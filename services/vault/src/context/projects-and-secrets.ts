@@ -90,6 +90,6 @@ export async function createProjectsAndSecrets(connections: Connections) {
   const copies = createCopies({ store: copyStore, projects: store, values, clock, inTurn })
   const fetches = createFetches({ store, values, rows, signedRequests, clock, limits })
   const projectSecrets = createProjectSecrets({ secrets, fetches, signedRequests })
-  const { trustRules } = createExchangeParts(connections, inTurn)
-  return { useCases: { administrators, projects, secrets, copies, projectSecrets, trustRules }, signedRequests }
+  const exchange = createExchangeParts(connections, inTurn)
+  return { useCases: { administrators, projects, secrets, copies, projectSecrets, ...exchange }, signedRequests }
 }

@@ -11,6 +11,7 @@ import {
 import type { Administrators } from '../admin/administrators.ts'
 import type { Refusals } from '../audit/refusals.ts'
 import { apiError, ERRORS, isApiError } from '../errors.ts'
+import { createExchangeGuard } from '../exchange/exchanges.guard.ts'
 import { ownAuthoritiesOnly } from '../http/authorities.ts'
 import { parseJsonBody, readBody } from '../http/input.ts'
 import type { VaultSurface } from '../http/surface.ts'
@@ -95,10 +96,16 @@ export function createRest(
       ...READING,
       guards: {
         admin: createAdministratorGuard(administrator, limitAdministrator),
+        idToken: createExchangeGuard(proxies),
         signature: createSignatureGuard({ signedRequests, proxies, fetchLimit, limitWrite, unread, maxUnreadBytes }),
       },
       // Around the handler too: its statement may find that the key expired after the signature was verified.
       around: {
+        idToken: createFailureGuard({
+          perAddress: failureLimit('exchange-failures', config.SIGNATURE_FAILURE_LIMIT, 60_000),
+          proxies,
+          isFailure,
+        }),
         signature: createFailureGuard({
           perAddress: failureLimit(
             'address-signature-failures',
@@ -118,11 +125,14 @@ export function createRest(
   }
 }
 
+/** An ID token and a public key, before any of it is verified. */
+const MAX_EXCHANGE_BYTES = 32 * 1024
+
 /** How requests are read. HEAD is refused: it would read secrets with a signature of GET. */
 const READING: Omit<Serving<VaultSurface>, 'guards'> = {
   readQuery: (request, names) => readQuery(request.originalUrl, names, malformed),
-  readBody: async (_endpoint, request) => ({
-    body: parseJsonBody(request, await readBody(request)),
+  readBody: async ({ access }, request) => ({
+    body: parseJsonBody(request, await readBody(request, access === 'idToken' ? MAX_EXCHANGE_BYTES : undefined)),
   }),
   malformed,
   notFound: () => apiError('not_found'),

@@ -1,17 +1,8 @@
 import { z } from 'zod'
-import { ACCESS } from '../access/project-caller.ts'
 import type { AuditLog } from '../audit/audit.ts'
-import { OK, ok, projectParams, scope, time, uuid } from '../http/fields.ts'
+import { keyName, OK, ok, presentScope, projectParams, scope, scopeAnswer, time, uuid } from '../http/fields.ts'
 import { adminEndpoint, endpoints } from '../http/surface.ts'
 import { ALGORITHMS, MAX_MINUTES, type TrustRule, type TrustRules } from './trust-rules.ts'
-
-/** The name of a trust rule. */
-const ruleName = z
-  .string()
-  .regex(
-    /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
-    'must be 1 to 64 letters, digits, dots, dashes and underscores, starting with a letter or digit',
-  )
 
 const text = (name: string, max: number) =>
   z
@@ -37,7 +28,7 @@ const trustRule = z
     audience: z.string(),
     algorithms: z.array(z.string()),
     claims: z.record(z.string(), z.string()),
-    scope: z.strictObject({ access: z.enum(ACCESS), envs: z.array(z.string()).nullable() }),
+    scope: scopeAnswer,
     minutes: z.int(),
     createdAt: time,
   })
@@ -46,7 +37,7 @@ const trustRule = z
 function present({ id, name, issuer, audience, algorithms, claims, scope, minutes, createdAt }: TrustRule) {
   return {
     ...{ id, name, issuer, audience, algorithms: [...algorithms], claims: { ...claims }, minutes },
-    scope: { access: scope.access, envs: scope.envs === null ? null : [...scope.envs] },
+    scope: presentScope(scope),
     createdAt: createdAt.toISOString(),
   }
 }
@@ -78,7 +69,7 @@ export const trustRuleEndpoints = [
     summary: 'Trust the ID tokens of an issuer that have certain claims',
     params: projectParams,
     body: z.strictObject({
-      name: ruleName,
+      name: keyName.meta({ description: 'The name of its keys.' }),
       issuer: z
         .string()
         .max(300)

@@ -161,7 +161,7 @@ function toRule<Row extends TrustRuleRow>(row: Row): Omit<Row, 'claims'> & { rea
  * Whether the vault may fetch from a URL that an administrator or an issuer named. Addresses in private networks are
  * accepted: that is where self-hosted issuers are.
  */
-function isIssuerUrl(text: string, allowLoopback: boolean): boolean {
+export function isIssuerUrl(text: string, allowLoopback: boolean): boolean {
   if (text.length > MAX_URL_LENGTH || !URL.canParse(text)) return false
   const { protocol, hostname, search, hash, username, password } = new URL(text)
   if (search + hash + username + password !== '' || /[?#\s]/.test(text)) return false

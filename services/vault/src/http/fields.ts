@@ -1,7 +1,7 @@
 import { isId } from '@vault-and-tracker/service-kit/core/ids'
 import { z } from 'zod'
-import { ENV, PROJECT_NAME } from '../access/names.ts'
-import { ACCESS } from '../access/project-caller.ts'
+import { ENV, KEY_NAME, PROJECT_NAME } from '../access/names.ts'
+import { ACCESS, type Scope } from '../access/project-caller.ts'
 
 /** The answer of an operation without a result. */
 export const ok = z.strictObject({ ok: z.literal(true) }).meta({ id: 'Ok' })
@@ -12,6 +12,11 @@ export const idParams = z.object({ id: z.string().refine(isId) })
 
 /** The parameters of a path with a project, whose id is its name. */
 export const projectParams = z.object({ id: z.string().regex(PROJECT_NAME) })
+
+/** The name of a key in a request. */
+export const keyName = z
+  .string()
+  .regex(KEY_NAME, 'must be 1 to 64 letters, digits, dots, dashes and underscores, starting with a letter or digit')
 
 /** The permissions of a key in a request. */
 export const scope = z.strictObject({
@@ -24,6 +29,20 @@ export const scope = z.strictObject({
     .default(null)
     .meta({ description: 'null for all environments.' }),
 })
+
+/** The permissions of a key in a response. */
+export const scopeAnswer = z.strictObject({ access: z.enum(ACCESS), envs: z.array(z.string()).nullable() })
+
+/** Returns the permissions of a key for a response. */
+export function presentScope({ access, envs }: Scope): z.input<typeof scopeAnswer> {
+  return { access, envs: envs === null ? null : [...envs] }
+}
+
+/** A public key in a request. A value of any other type is an invalid key, not a malformed request. */
+export const publicKey = z
+  .custom<unknown>((key) => key !== undefined, 'is required')
+  .transform((key) => (typeof key === 'string' ? key : ''))
+  .meta({ type: 'string', description: '64 hex digits, or a JWK as a JSON string.' })
 
 /** A time as ISO 8601 in UTC with milliseconds. */
 export const time = z.iso.datetime({ precision: 3 })

@@ -11,27 +11,28 @@ const NO_BODY = Buffer.alloc(0)
  * covers the bytes that were sent. A body that is too large is refused based on its declared length, or as soon as it
  * exceeds the limit, and not read further.
  *
+ * @param maxBytes 512 KiB by default
  * @throws ApiError payload_too_large, unsupported_media_type; invalid_request if the client disconnects
  */
-export async function readBody(request: Request): Promise<Buffer> {
+export async function readBody(request: Request, maxBytes = MAX_BODY_BYTES): Promise<Buffer> {
   if (Buffer.isBuffer(request.body)) return request.body
   const { 'content-length': length, 'transfer-encoding': chunked, 'content-encoding': encoding } = request.headers
   if (chunked === undefined && (length === undefined || length === '0')) return NO_BODY
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw apiError('unsupported_media_type')
-  if (Number(length ?? 0) > MAX_BODY_BYTES) throw apiError('payload_too_large')
-  const body = await collect(request)
+  if (Number(length ?? 0) > maxBytes) throw apiError('payload_too_large')
+  const body = await collect(request, maxBytes)
   request.body = body
   return body
 }
 
-function collect(request: Request): Promise<Buffer> {
+function collect(request: Request, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = []
     let bytes = 0
     const take = (piece: Buffer): void => {
       bytes += piece.length
       pieces.push(piece)
-      if (bytes <= MAX_BODY_BYTES) return
+      if (bytes <= maxBytes) return
       request.off('data', take).pause()
       reject(apiError('payload_too_large'))
     }

@@ -1,11 +1,12 @@
 import { type DefineEndpoint, type Description, type Endpoint, endpointsOf } from '@vault-and-tracker/rest'
 import type { Administrator } from '../access/administrator.ts'
+import type { Exchanger } from '../access/exchanger.ts'
 import type { ProjectCaller } from '../access/project-caller.ts'
 import type { ErrorCode } from '../errors.ts'
 
 /** The callers, limits and error codes of the vault's endpoints. */
 export type VaultSurface = {
-  callers: { admin: Administrator; signature: ProjectCaller }
+  callers: { admin: Administrator; signature: ProjectCaller; idToken: Exchanger }
   limit: 'fetch' | 'none'
   code: ErrorCode
 }
@@ -27,6 +28,7 @@ const OF_ACCESS: Readonly<Record<keyof VaultSurface['callers'], readonly ErrorCo
     ...(['misdirected_request', 'invalid_request', 'unauthorized', 'forbidden', 'rate_limited'] as const),
     ...(['unavailable', 'internal_error'] as const),
   ],
+  idToken: ['misdirected_request', 'rate_limited', 'unavailable', 'internal_error'],
   // The digest of a body is checked for every method.
   signature: [
     ...BODY,

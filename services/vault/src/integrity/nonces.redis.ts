@@ -78,20 +78,13 @@ end
 return 1`
 
 /**
- * Counts the call, finds out whether Redis has lost anything, and spends nonces, in one step. Requests are judged by the
- * clock of Redis, because those of replicas may differ.
- *
- * KEYS: the memory; the count of this replica; the nonces, none for a check. ARGV: the epoch; the count that this replica
- * has seen; the window; for how long nonces are kept; how far ahead is not recorded; the time up to which it is; then
- * when each request was created.
+ * Lua: counts the call, and finds out whether Redis has lost anything. KEYS: the memory; the count of this replica. ARGV:
+ * the epoch; the count that this replica has seen; the window.
  *
  * Redis has lost something if it does not have the epoch, or the count is not higher than before. Each replica has its own
  * count, so the calls of others cannot make up for a loss.
- *
- * Returns the time; whether this call noticed a loss; `since` while it has to be lowered; the count; then for each nonce 1
- * (unspent), 0 (spent, or before `since`), 2 (expired) or 3 (dated further ahead than recorded).
  */
-const SPEND = `${READ_MEMORY}
+const NOTICE_LOSS = `${READ_MEMORY}
 local known = tonumber(ARGV[2])
 local count = redis.call('INCR', KEYS[2])
 local lost = epoch ~= ARGV[1] or count <= known
@@ -101,7 +94,19 @@ if count <= known then
 end
 if lost then lose(ARGV[1], ARGV[3]) end
 since = tonumber(since)
-local reply = { now, lost and 1 or 0, run == '-' and since or 0, count }
+local reply = { now, lost and 1 or 0, run == '-' and since or 0, count }`
+
+/**
+ * Notices a loss and spends nonces, in one step. Requests are judged by the clock of Redis, because those of replicas may
+ * differ.
+ *
+ * KEYS: further the nonces, none for a check. ARGV: further for how long nonces are kept; how far ahead is not recorded;
+ * the time up to which it is; then when each request was created.
+ *
+ * Returns the time; whether this call noticed a loss; `since` while it has to be lowered; the count; then for each nonce 1
+ * (unspent), 0 (spent, or before `since`), 2 (expired) or 3 (dated further ahead than recorded).
+ */
+const SPEND = `${NOTICE_LOSS}
 if #KEYS == 2 then
   redis.call('PEXPIRE', KEYS[2], ${String(COUNT_TTL_MS)})
   local seen = current()
@@ -118,11 +123,21 @@ for i = 3, #KEYS do
 end
 return reply`
 
+/**
+ * Notices a loss and spends an ID token, in one step. KEYS: further the token. ARGV: further for how long it is kept; when it
+ * was issued. Returns the same as `SPEND`: 1 (unspent) or 0 (spent, or issued before a loss).
+ */
+const SPEND_TOKEN = `${NOTICE_LOSS}
+local isUnspent = tonumber(ARGV[5]) >= since and redis.call('SET', KEYS[3], '1', 'PX', ARGV[4], 'NX')
+reply[5] = isUnspent and 1 or 0
+return reply`
+
 type Script = { readonly text: string; readonly sha: string }
 
 const OPENING = script(OPEN)
 const SETTLING = script(SETTLE)
 const SPENDING = script(SPEND)
+const SPENDING_TOKEN = script(SPEND_TOKEN)
 
 function script(text: string): Script {
   return { text, sha: createHash('sha1').update(text).digest('hex') }
@@ -197,7 +212,10 @@ export function createNonces(
     const keys = nonces.map(({ publicKeyHex, nonce }) => `vault:nonce:${publicKeyHex}:${nonce}`)
     const created = nonces.map((nonce) => nonce.created * 1000)
     const settings = [epoch, known, windowMs, ttlMs, AHEAD_MS, recordedUntil]
-    const reply = await run<number[]>(SPENDING, [MEMORY, count, ...keys], ...settings, ...created)
+    return readReply(await run<number[]>(SPENDING, [MEMORY, count, ...keys], ...settings, ...created))
+  }
+
+  function readReply(reply: readonly number[]) {
     const [now = 0, lost, since = 0, seen = 0, ...verdicts] = reply
     time = { redis: now, at: performance.now() }
     known = Math.max(known, seen)
@@ -223,6 +241,13 @@ export function createNonces(
         const verdict = verdicts[i] ?? 'replayed'
         return verdict === 'ahead' ? spendAhead(nonce) : verdict
       })
+    },
+    spendToken: async (digest, issued, keepMs) => {
+      const given = [epoch, known, windowMs, keepMs, issued * 1000]
+      const key = `vault:id-token:${digest}`
+      const { since, verdicts } = readReply(await run<number[]>(SPENDING_TOKEN, [MEMORY, count, key], ...given))
+      if (since > 0) settle(since).catch(() => undefined)
+      return verdicts[0] === 'unspent'
     },
     check: async () => {
       const { since } = await call([])

@@ -21,6 +21,12 @@ export type Nonces = {
   open(): Promise<{ readonly lost: boolean }>
   /** Spends nonces in one call, and returns their verdicts in order. */
   spend(nonces: readonly Nonce[]): Promise<readonly (Verdict | Promise<Verdict>)[]>
+  /**
+   * Spends an ID token for at least `keepMs`. `issued` is in seconds since the Unix epoch.
+   *
+   * @returns false if it was spent before, or may have been: it was issued before a loss
+   */
+  spendToken(digest: string, issued: number, keepMs: number): Promise<boolean>
   /** Finds out whether nonces were lost since the last call, and that new ones can be written. */
   check(): Promise<void>
   /** The estimated time of the store, in milliseconds. */

@@ -1,23 +1,24 @@
 import { z } from 'zod'
 import { hasAccess, requireName } from '../access/administrator.ts'
-import { DEFAULT_KEY, KEY_NAME, PROJECT_NAME } from '../access/names.ts'
-import { ACCESS } from '../access/project-caller.ts'
+import { DEFAULT_KEY, PROJECT_NAME } from '../access/names.ts'
 import type { AuditLog } from '../audit/audit.ts'
-import { EXPIRY, expiry, OK, ok, projectParams, scope, time } from '../http/fields.ts'
+import {
+  EXPIRY,
+  expiry,
+  keyName,
+  OK,
+  ok,
+  presentScope,
+  projectParams,
+  publicKey,
+  scope,
+  scopeAnswer,
+  time,
+} from '../http/fields.ts'
 import { adminEndpoint, endpoints } from '../http/surface.ts'
 import { fingerprintOf } from '../integrity/rows.ts'
 import { KEY_STATES, type ListedKey, OVERLAP_MS } from './project-keys.ts'
 import type { Projects } from './projects.ts'
-
-/** A value of any other type is an invalid key, not a malformed request. */
-const publicKey = z
-  .custom<unknown>((key) => key !== undefined, 'is required')
-  .transform((key) => (typeof key === 'string' ? key : ''))
-  .meta({ type: 'string', description: '64 hex digits, or a JWK as a JSON string.' })
-
-const keyName = z
-  .string()
-  .regex(KEY_NAME, 'must be 1 to 64 letters, digits, dots, dashes and underscores, starting with a letter or digit')
 
 const project = z
   .strictObject({
@@ -40,7 +41,7 @@ const projectKey = z
     since: time,
     until: time.nullable().meta({ description: 'When it ends or ended; null for a key that lasts.' }),
     lastUsedAt: time.nullable().meta({ description: 'Up to ten seconds behind.' }),
-    scope: z.strictObject({ access: z.enum(ACCESS), envs: z.array(z.string()).nullable() }),
+    scope: scopeAnswer,
   })
   .meta({ id: 'ProjectKey', description: 'A key of a project.' })
 
@@ -53,7 +54,7 @@ function presentKey(key: ListedKey): z.output<typeof projectKey> {
     since: createdAt.toISOString(),
     until: until?.toISOString() ?? null,
     lastUsedAt: lastUsedAt?.toISOString() ?? null,
-    scope: { access: scope.access, envs: scope.envs === null ? null : [...scope.envs] },
+    scope: presentScope(scope),
   }
 }
 

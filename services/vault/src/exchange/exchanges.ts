@@ -1,0 +1,182 @@
+import { parsePublicKey, publicKeyToHex, SignatureError } from '@vault-and-tracker/http-signatures'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
+import { newId } from '@vault-and-tracker/service-kit/core/ids'
+import type { Exchanger } from '../access/exchanger.ts'
+import type { Scope } from '../access/project-caller.ts'
+import { keyActor, type NewEntry, newEntry } from '../audit/audit.ts'
+import { apiError } from '../errors.ts'
+import type { Nonces } from '../integrity/nonces.ts'
+import { type AuthenticRows, type ExchangedKeyRow, fingerprintOf, type Sealed } from '../integrity/rows.ts'
+import type { Wanted } from '../limits/wanted.ts'
+import type { WriteTurns } from '../limits/write-turns.ts'
+import { matchesClaims } from './claim-patterns.ts'
+import { type IdToken, invalidToken, readIdToken, SKEW_SECONDS, verifyIdToken } from './id-tokens.ts'
+import type { IssuerKeys } from './issuer-keys.ts'
+import type { RuleOfProject, TrustRules } from './trust-rules.ts'
+
+/** Keys that were admitted for ID tokens. */
+export type ExchangeStore = {
+  /**
+   * Admits a key under a rule and inserts the audit entry, in one transaction. Keys that expired ten minutes ago are
+   * deleted.
+   *
+   * @param spend is called last, and throws if the ID token was spent before
+   */
+  admit(
+    key: Sealed<ExchangedKeyRow>,
+    given: { rule: RuleOfProject; maxValid: number; now: Date; wanted: Wanted | undefined; entry: NewEntry },
+    spend: () => Promise<void>,
+  ): Promise<'admitted' | 'no rule' | 'key exists' | 'full'>
+}
+
+/** An admitted key. */
+export type Exchanged = { readonly project: string; readonly expiresAt: Date; readonly scope: Scope }
+
+/** Valid keys per project. */
+const MAX_VALID_KEYS = 500
+
+/** Exchanges that wait for an issuer or for Postgres. */
+const MAX_PENDING = 500
+const MAX_PENDING_PER_CLIENT = 20
+
+/** Of the subject, for administrators. */
+const MAX_SUBJECT_LENGTH = 200
+
+/** Exchanges ID tokens for keys. */
+export type Exchanges = ReturnType<typeof createExchanges>
+
+/** Creates the use case of an exchange. */
+export function createExchanges(deps: {
+  store: ExchangeStore
+  trustRules: Pick<TrustRules, 'ofIssuer'>
+  issuerKeys: IssuerKeys
+  nonces: Pick<Nonces, 'spendToken'>
+  rows: Pick<AuthenticRows, 'sealExchangedKey'>
+  inTurn: WriteTurns
+  clock: Clock
+}) {
+  const { store, trustRules, issuerKeys, nonces, rows, inTurn, clock } = deps
+  const inOrder = createPending()
+
+  async function spend({ digest, issued, expires }: IdToken, now: Date): Promise<void> {
+    const keepMs = Math.ceil((expires + SKEW_SECONDS) * 1000 - now.getTime()) + SKEW_SECONDS * 1000
+    if (!(await nonces.spendToken(digest, Math.floor(issued), keepMs)))
+      throw invalidToken('It was already used. Request a new one.')
+  }
+
+  async function exchange(input: Request): Promise<Exchanged> {
+    const { project, rule: ruleName, by } = input
+    const publicKey = readPublicKey(input.publicKey)
+    const unverified = readIdToken(input.idToken)
+    const rules = await trustRules.ofIssuer(unverified.issuer)
+    if (rules.length === 0) throw invalidToken('No trust rule names its issuer.')
+    const now = new Date(clock.now())
+    const algorithms = rules.flatMap((rule) => rule.algorithms)
+    const idToken = await verifyIdToken(unverified, { algorithms, issuerKeys, now })
+    const rule = chooseRule(rules, idToken, { algorithm: unverified.algorithm, project, ruleName })
+    const key = rows.sealExchangedKey({
+      ...{ id: newId(), projectUid: rule.projectUid, ruleId: rule.id, publicKey, scope: rule.scope },
+      ...{ subject: shorten(idToken.subject), createdAt: now },
+      expiresAt: new Date(now.getTime() + rule.minutes * 60_000),
+    })
+    const fingerprint = fingerprintOf(publicKey)
+    const entry = newEntry(clock, {
+      action: 'key.exchange',
+      by: { actor: keyActor(fingerprint, rule.name), address: by.address },
+      detail: {
+        ...{ rule: rule.id, name: rule.name, issuer: rule.issuer, subject: key.subject },
+        ...{ publicKey: publicKeyToHex(publicKey), fingerprint, until: key.expiresAt.toISOString() },
+        ...{ access: key.scope.access, envs: key.scope.envs?.join(',') ?? null },
+      },
+    })
+    const { wanted } = by
+    const outcome = await inTurn({ owner: `exchange ${rule.project}`, project: rule.project, wanted }, () =>
+      store.admit(key, { rule, maxValid: MAX_VALID_KEYS, now, wanted, entry }, () => spend(idToken, now)),
+    )
+    // The rule was removed meanwhile.
+    if (outcome === 'no rule') throw apiError('no_trust_rule')
+    if (outcome === 'key exists') throw apiError('key_exists', 'The project already has this public key.')
+    if (outcome === 'full')
+      throw apiError('too_many_keys', `The project has ${String(MAX_VALID_KEYS)} keys of this kind already.`)
+    return { project: rule.project, expiresAt: key.expiresAt, scope: key.scope }
+  }
+
+  return {
+    /**
+     * Admits a public key for as long as the trust rule allows that accepts the ID token.
+     *
+     * @throws ApiError invalid_public_key, invalid_id_token, no_trust_rule, key_exists, too_many_keys, unavailable;
+     *   invalid_request if several rules accept it
+     */
+    exchange: (input: Request): Promise<Exchanged> => inOrder(input.by.client, () => exchange(input)),
+  }
+}
+
+type Request = {
+  readonly idToken: string
+  readonly publicKey: string
+  readonly project: string | undefined
+  readonly rule: string | undefined
+  readonly by: Exchanger
+}
+
+/**
+ * Chooses the only rule that accepts a verified token. A project without rules gets the same answer as one that does not
+ * exist.
+ */
+function chooseRule(
+  rules: readonly RuleOfProject[],
+  { audiences, claims }: IdToken,
+  { algorithm, project, ruleName }: { algorithm: string; project: string | undefined; ruleName: string | undefined },
+): RuleOfProject {
+  const ofAudience = rules.filter(({ audience }) => audiences.includes(audience))
+  if (ofAudience.length === 0) throw invalidToken('It is for another audience.')
+  const [rule, ...others] = ofAudience.filter(
+    (each) =>
+      (project === undefined || each.project === project) &&
+      (ruleName === undefined || each.name === ruleName) &&
+      each.algorithms.includes(algorithm) &&
+      matchesClaims(each.claims, claims),
+  )
+  if (rule === undefined) throw apiError('no_trust_rule')
+  if (others.some((other) => other.project !== rule.project))
+    throw apiError('invalid_request', 'project: is required, because rules of several projects accept this ID token.')
+  if (others.length > 0)
+    throw apiError('invalid_request', 'rule: is required, because several rules of the project accept this ID token.')
+  return rule
+}
+
+function shorten(subject: string): string {
+  return subject.slice(0, MAX_SUBJECT_LENGTH).replaceAll(/[\p{Cc}\p{Surrogate}]/gu, '\uFFFD')
+}
+
+function readPublicKey(text: string): Uint8Array {
+  try {
+    return parsePublicKey(text)
+  } catch (error) {
+    if (error instanceof SignatureError) throw apiError('invalid_public_key', undefined, { cause: error })
+    throw error
+  }
+}
+
+/** Limits pending work, in total and for each client. */
+function createPending() {
+  const clients = new Map<string, number>()
+  let total = 0
+  /** @throws ApiError unavailable if too much is pending */
+  return async <T>(client: string, work: () => Promise<T>): Promise<T> => {
+    const own = clients.get(client) ?? 0
+    if (total >= MAX_PENDING || own >= MAX_PENDING_PER_CLIENT)
+      throw apiError('unavailable', 'Too many ID tokens are being exchanged. Try again in a moment.')
+    total += 1
+    clients.set(client, own + 1)
+    try {
+      return await work()
+    } finally {
+      total -= 1
+      const left = (clients.get(client) ?? 1) - 1
+      if (left === 0) clients.delete(client)
+      else clients.set(client, left)
+    }
+  }
+}
