@@ -45,8 +45,10 @@ test('the documents name every metric, and no other', () => {
 })
 
 test('all packages have one version', () => {
-  const manifests = files.filter((file) => /^((packages|services)\/[^/]+\/)?package\.json$/.test(file))
-  const versions = new Set(manifests.flatMap((file) => matches(file, /^ {2}"version": "([^"]+)"/gm)))
+  const manifests = files.filter((file) =>
+    /^((packages|services)\/[^/]+\/)?package\.json$|^clients\/python\/pyproject\.toml$/.test(file),
+  )
+  const versions = new Set(manifests.flatMap((file) => matches(file, /^(?: {2}"version":|version =) "([^"]+)"/gm)))
   assert.ok(manifests.length > 10)
   assert.equal(versions.size, 1)
 })

@@ -4,9 +4,10 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { installPackage, requireProgram, temporaryFolder } from '@vault-and-tracker/dev-env'
+import { requireProgram, temporaryFolder } from '@vault-and-tracker/dev-env'
 import { createVaultClient } from '@vault-and-tracker/vault-client'
 import { admin } from './support/client.ts'
+import { requirePython } from './support/python.ts'
 import { startVault, type TestVault } from './support/vault.ts'
 
 // The recipes of docs/signing.md.
@@ -17,8 +18,7 @@ const privateKey = generateKeyPairSync('ed25519').privateKey.export({ format: 'p
 
 let vault: TestVault
 let environment: NodeJS.ProcessEnv
-/** Only Debian's Python finds Debian's package. */
-let python = 'python3'
+let python: string
 
 function codeOf(language: string): string {
   const code = new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 's').exec(page)?.[1]
@@ -51,15 +51,7 @@ beforeAll(async () => {
     ).status,
   ).toBe(201)
   await client.put('COLOUR', 'grün', 'staging')
-  await run(python, '-c', 'import cryptography').catch(() => {
-    python = '/usr/bin/python3'
-  })
-  await run(python, '-c', 'import cryptography').catch(() =>
-    installPackage(
-      'python3-cryptography',
-      'python3-cryptography is not installed: sudo apt-get install python3-cryptography.',
-    ),
-  )
+  python = await requirePython()
   for (const program of ['curl', 'openssl']) await requireProgram(program)
 })
 

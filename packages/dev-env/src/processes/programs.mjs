@@ -3,6 +3,7 @@ import { capture, Fault, findProgram } from './command.mjs'
 /** Debian's packages of programs that have another name. @type {Readonly<Record<string, string>>} */
 const PACKAGES = {
   aria2c: 'aria2',
+  go: 'golang-go',
   promtool: 'prometheus',
   'python-dotenv': 'python3-dotenv',
   'transmission-show': 'transmission-cli',
