@@ -1,4 +1,7 @@
 import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { generateKeyPair } from '@vault-and-tracker/http-signatures'
@@ -25,9 +28,9 @@ async function vault(...args: string[]): Promise<{ status: number | null; out: s
   return { status: child.exitCode, out, err }
 }
 
-type Key = { fingerprint: string; until: string | null; scope: object }
-const keysOf = async (project: string): Promise<readonly Key[]> =>
-  JSON.parse((await vault('admin', 'keys', project, '--json')).out) as Key[]
+type Key = { name: string; state: string; fingerprint: string; until: string | null; scope: object }
+const keysOf = async (project: string, ...more: string[]): Promise<readonly Key[]> =>
+  JSON.parse((await vault('admin', 'keys', 'list', project, '--json', ...more)).out) as Key[]
 const register = (project: string, ...scope: string[]): Promise<unknown> =>
   vault('admin', 'projects', 'add', project, '--public-key', generateKeyPair().publicKeyHex, ...scope)
 
@@ -77,6 +80,61 @@ test('refuses some and all environments together', async () => {
   expect(await keysOf('shop')).toHaveLength(1)
 })
 
+test('adds keys, rotates one, and revokes one by its name', async () => {
+  await register('team')
+  const dana = await vault('admin', 'keys', 'add', 'team', 'dana', '--access', 'read', '--envs', 'staging')
+  expect([dana.status, JSON.parse(dana.out)]).toEqual([0, expect.objectContaining({ kty: 'OKP' })])
+  expect(dana.err).toBe('vault: the new key may read in the environment staging\n')
+  const file = join(mkdtempSync(join(tmpdir(), 'keys-')), 'ci.key')
+  const ci = await vault('admin', 'keys', 'add', 'team', 'ci', '--expires', '90d', '--output', file)
+  expect([ci.status, ci.out]).toEqual([0, 'Added the key ci to team.\n'])
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ kty: 'OKP', crv: 'Ed25519' })
+  const [added] = await keysOf('team')
+  expect(Math.abs(Date.parse(added?.until ?? '') - Date.now() - 90 * 86_400_000)).toBeLessThan(60_000)
+  expect(ci.err).toBe(`vault: the new key may read and write in all environments until ${added?.until ?? ''}\n`)
+
+  // A rotation keeps the expiry, and can end it. The other keys stay.
+  await vault('admin', 'keys', 'rotate', 'team', 'ci', '--overlap', '0')
+  expect((await keysOf('team'))[0]).toMatchObject({ name: 'ci', until: added?.until, scope: added?.scope })
+  const lasting = await vault('admin', 'keys', 'rotate', 'team', 'ci', '--lasting')
+  expect(lasting.status).toBe(0)
+  expect((await keysOf('team')).map(({ name, state, until }) => [name, state, until === null])).toEqual([
+    ['ci', 'active', true],
+    ['ci', 'replaced', false],
+    ['dana', 'active', true],
+    ['default', 'active', true],
+  ])
+
+  const revoked = await vault('admin', 'keys', 'revoke', 'team', 'ci')
+  expect([revoked.status, revoked.out]).toEqual([
+    0,
+    expect.stringMatching(/^(Revoked key [0-9a-f]{32} of team\.\n){2}$/),
+  ])
+  expect((await keysOf('team')).map(({ name }) => name)).toEqual(['dana', 'default'])
+  expect((await keysOf('team', '--ended')).map(({ name, state }) => [name, state])).toEqual([
+    ...[1, 2, 3].map(() => ['ci', 'revoked']),
+    ['dana', 'active'],
+    ['default', 'active'],
+  ])
+  // Without a subcommand, keys are listed.
+  expect((await vault('admin', 'keys', 'team')).out).toMatch(/^NAME +STATE +FINGERPRINT .*\ndana +active /)
+})
+
+test('refuses names that are taken or unknown', async () => {
+  await register('names')
+  await vault('admin', 'keys', 'add', 'names', 'dana')
+  const refused = async (...args: string[]) => {
+    const { status, err } = await vault('admin', 'keys', ...args)
+    return [status, err]
+  }
+  expect(await refused('add', 'names', 'dana')).toEqual([1, expect.stringMatching(/with this name.*key_exists/)])
+  expect(await refused('rotate', 'names', 'bob')).toEqual([1, expect.stringContaining('no active key bob')])
+  expect(await refused('revoke', 'names', 'bob')).toEqual([1, expect.stringContaining('no active key bob')])
+  expect(await refused('rotate', 'names', 'dana', '--expires', '1d', '--lasting')).toEqual([2, expect.any(String)])
+  expect(await refused('add', 'names', 'eve', '--public-key', '00', '--output', 'x')).toEqual([2, expect.any(String)])
+  expect((await keysOf('names')).map(({ name }) => name)).toEqual(['dana', 'default'])
+})
+
 test('shows the audit log with actors and filters', async () => {
   await world.client.put('COLOUR', 'green')
   await world.client.put('COLOUR', 'red', 'staging')
@@ -85,13 +143,15 @@ test('shows the audit log with actors and filters', async () => {
   const lines = async (...filters: string[]): Promise<readonly string[]> =>
     (await vault('admin', 'audit', '--project', 'shop', ...filters)).out.trimEnd().split('\n')
   const [head, ...all] = await lines()
-  expect(head).toMatch(/^TIME +PROJECT +ACTION +ENV +KEY +ACTOR +IP +ID +DETAIL$/)
+  expect(head).toMatch(/^TIME +PROJECT +ACTION +ENV +KEY +ACTOR +KEYNAME +IP +ID +DETAIL$/)
   expect(all.join('\n')).toMatch(/ read .* administrator .* what=keys/)
   expect(all.join('\n')).toMatch(/ project\.create /)
   const [, put, ...others] = await lines('--key', 'COLOUR', '--env', 'staging', '--actor', actor, '--since', '1h')
-  expect(put).toMatch(new RegExp(` shop +put +staging +COLOUR +${actor} +127\\.0\\.0\\.1 .* version=1`))
+  expect(put).toMatch(new RegExp(` shop +put +staging +COLOUR +${actor} +default +127\\.0\\.0\\.1 .* version=1`))
   expect(others).toEqual([])
   expect(await lines('--action', 'put')).toHaveLength(3)
+  expect(await lines('--action', 'put', '--key-name', 'default')).toHaveLength(3)
+  expect(await lines('--action', 'put', '--key-name', 'dana')).toHaveLength(1)
   expect(await lines('--since', new Date(Date.now() + 60_000).toISOString())).toHaveLength(1)
 })
 

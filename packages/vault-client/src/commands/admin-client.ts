@@ -27,7 +27,8 @@ export async function adminClient(options: GlobalOptions, terminal: Terminal) {
     addProject: (project: object) => send('POST', '/projects', project, true),
     removeProject: (id: string) => send('DELETE', `/projects/${at(id)}`),
     rotate: async (id: string, body: object) => (await send('PUT', `/projects/${at(id)}/rotate`, body, true)) as Row,
-    keys: (id: string) => rows(`/projects/${at(id)}/keys`),
+    keys: (id: string, ended = false) => rows(`/projects/${at(id)}/keys${ended ? '?ended=true' : ''}`),
+    addKey: async (id: string, key: object) => (await send('POST', `/projects/${at(id)}/keys`, key, true)) as Row,
     revokeKey: (id: string, fingerprint: string) => send('DELETE', `/projects/${at(id)}/keys/${at(fingerprint)}`),
     secrets: async (id: string, env?: string) =>
       (await rows(`/projects/${at(id)}/secrets${query({ env })}`)) as readonly SecretMetadata[],

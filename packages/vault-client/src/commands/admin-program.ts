@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import { adminCommands } from './admin.ts'
+import { keyCommands } from './admin-keys.ts'
 import { readPublicKey } from './public-keys.ts'
 import type { Terminal } from './terminal.ts'
 import { readCount, readDuration, readEnvironment, readOverlap, readSince, readText } from './values.ts'
@@ -12,7 +13,8 @@ const envsOption = (otherwise: string): Option =>
   new Option('--envs <names...>', `Environments of the key; ${otherwise}`)
 const publicKeyOption = (description: string): Option =>
   new Option('--public-key <key>', `${description}: 64 hex digits, a JWK or a PEM`).argParser(readPublicKey)
-const KEPT = 'that of the newest active key by default'
+const KEPT = 'that of the replaced key by default'
+const KEPT_EXPIRY = 'by default it expires when the replaced key would'
 
 export function addAdmin(program: Command, terminal: Terminal): void {
   const admin = program.command('admin').description('Manage projects, keys and administrators, and read the audit log')
@@ -44,13 +46,49 @@ export function addAdmin(program: Command, terminal: Terminal): void {
   addAudit(admin, terminal)
 }
 
+const KEYS_HELP = `
+Examples:
+  $ vault admin keys add shop dana --public-key "$(cat dana.pub)"
+  $ vault admin keys add shop ci --access read --envs staging --expires 90d --output ci.key
+  $ vault admin keys revoke shop dana
+`
+
 function addKeys(admin: Command, terminal: Terminal): void {
-  admin
-    .command('rotate <project>')
-    .description('Replace the key of a project; prints the new private key')
+  const keys = admin
+    .command('keys')
+    .description('Manage the keys of a project: one per person, host or job')
+    .addHelpText('after', KEYS_HELP)
+  keys
+    .command('list <project>', { isDefault: true })
+    .description('List the active keys of a project')
+    .option('--ended', 'Include keys that expired or were revoked in the last 30 days')
+    .action((project: string, _options, command: Command) =>
+      keyCommands.list(project, command.optsWithGlobals(), terminal),
+    )
+  keys
+    .command('add <project> <name>')
+    .description('Add a key; prints the private key unless you pass a public key')
+    .addOption(publicKeyOption('Public key to use instead of a new key pair'))
+    .option('--output <file>', 'New file for the private key, readable only by you')
+    .addOption(accessOption('read-write by default'))
+    .addOption(envsOption('all by default'))
+    .addOption(new Option('--expires <time>', 'Lifetime of the key, such as 90d').argParser(readDuration))
+    .action((project: string, name: string, _options, command: Command) =>
+      keyCommands.add(project, name, command.optsWithGlobals(), terminal),
+    )
+  addRotate(keys.command('rotate <project> [name]'), terminal)
+  addRevoke(keys.command('revoke <project> <key>'), terminal)
+  // Their names before keys had names.
+  addRotate(admin.command('rotate <project> [name]', { hidden: true }), terminal)
+  addRevoke(admin.command('revoke <project> <key>', { hidden: true }), terminal)
+}
+
+function addRotate(command: Command, terminal: Terminal): void {
+  command
+    .description('Replace a key, by default the one named default; prints the new private key')
     .addOption(publicKeyOption('Public key to use instead of a new key pair'))
     .addOption(
-      new Option('--overlap <seconds>', 'Time the replaced key stays active, at most 600; 0 revokes all older keys')
+      new Option('--overlap <seconds>', 'Time the replaced key stays active, at most 600; 0 revokes it immediately')
         .argParser(readOverlap)
         .default(600),
     )
@@ -58,16 +96,20 @@ function addKeys(admin: Command, terminal: Terminal): void {
     .addOption(accessOption(KEPT))
     .addOption(envsOption(KEPT))
     .option('--all-envs', 'All environments')
-    .action((id: string, _options, command: Command) => adminCommands.rotate(id, command.optsWithGlobals(), terminal))
-  admin
-    .command('keys <project>')
-    .description('List the active keys of a project')
-    .action((id: string, _options, command: Command) => adminCommands.keys(id, command.optsWithGlobals(), terminal))
-  admin
-    .command('revoke <project> <fingerprint>')
-    .description('Revoke a key immediately')
-    .action((id: string, fingerprint: string, _options, command: Command) =>
-      adminCommands.revokeKey(id, fingerprint, command.optsWithGlobals(), terminal),
+    .addOption(
+      new Option('--expires <time>', `Lifetime of the key, such as 90d; ${KEPT_EXPIRY}`).argParser(readDuration),
+    )
+    .option('--lasting', 'No expiry')
+    .action((project: string, name: string | undefined, _options, self: Command) =>
+      keyCommands.rotate(project, name, self.optsWithGlobals(), terminal),
+    )
+}
+
+function addRevoke(command: Command, terminal: Terminal): void {
+  command
+    .description('Revoke a key, given by its name or fingerprint, immediately')
+    .action((project: string, key: string, _options, self: Command) =>
+      keyCommands.revoke(project, key, self.optsWithGlobals(), terminal),
     )
 }
 
@@ -124,6 +166,7 @@ const AUDIT_HELP = `
 Examples:
   $ vault admin audit --project shop --since 24h
   $ vault admin audit --action delete --env production
+  $ vault admin audit --project shop --key-name dana
   $ vault admin audit --key DATABASE_URL --actor key:5f3c…
 `
 
@@ -138,6 +181,7 @@ function addAudit(admin: Command, terminal: Terminal): void {
         'Only entries of this actor: key:<fingerprint>, administrator[:<id>], command or unknown',
       ).argParser(readText),
     )
+    .addOption(new Option('--key-name <name>', 'Only entries of keys with this name').argParser(readText))
     .addOption(new Option('--env <name>', 'Only this environment').argParser(readEnvironment))
     .addOption(new Option('--key <key>', 'Only entries about the secret with this key').argParser(readText))
     .addOption(

@@ -1,11 +1,15 @@
 import { type AdminClient, adminClient, type Row } from './admin-client.ts'
-import { writeNew } from './files.ts'
-import { grantText, keptScope, readScope, type ScopeOptions } from './scope.ts'
+import type { ScopeOptions } from './scope.ts'
 import type { GlobalOptions } from './settings.ts'
-import { CommandError, confirm, jsonLine, printable, type Terminal, table, tell, UsageError } from './terminal.ts'
+import { CommandError, confirm, jsonLine, printable, type Terminal, table, tell } from './terminal.ts'
 
 /** Prints rows as a table of the given columns, or as JSON with all members. */
-function print(rows: readonly Row[], columns: readonly string[], options: GlobalOptions, terminal: Terminal): void {
+export function print(
+  rows: readonly Row[],
+  columns: readonly string[],
+  options: GlobalOptions,
+  terminal: Terminal,
+): void {
   if (options.json === true) {
     terminal.stdout.write(jsonLine(rows))
     return
@@ -18,25 +22,21 @@ function print(rows: readonly Row[], columns: readonly string[], options: Global
   )
 }
 
-function cell(value: unknown): string {
+/** A value as text; `-` for none. */
+export function cell(value: unknown): string {
   if (value === null || value === undefined) return '-'
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-function done(options: GlobalOptions, terminal: Terminal, text: string, json: object = { ok: true }): void {
+/** Reports success in words, or as JSON. */
+export function done(options: GlobalOptions, terminal: Terminal, text: string, json: object = { ok: true }): void {
   terminal.stdout.write(options.json === true ? jsonLine(json) : `${printable(text)}\n`)
 }
 
 /** The scope for a new key, if an option sets one. */
-function scopeOf({ access, envs }: ScopeOptions): object {
+export function scopeOf({ access, envs }: ScopeOptions): object {
   if (access === undefined && envs === undefined) return {}
   return { scope: { ...(access !== undefined && { access }), ...(envs !== undefined && { envs }) } }
-}
-
-/** Reports how long the replaced key stays active, according to the local clock. The overlap is in seconds. */
-function endText(overlap: number): string {
-  if (overlap === 0) return 'the replaced key is revoked'
-  return `the replaced key is active until ${new Date(Date.now() + overlap * 1000).toISOString()}`
 }
 
 /** Turns an entry of the audit log into a row, with its details on one line. */
@@ -52,16 +52,15 @@ function auditRow(entry: Row): Row {
   }
 }
 
-type AuditOptions = { [name in 'action' | 'actor' | 'env' | 'key' | 'since' | 'before']?: string }
+type AuditOptions = { [name in 'action' | 'actor' | 'keyName' | 'env' | 'key' | 'since' | 'before']?: string }
 
 type Listing = 'projects' | 'administrators'
 const COLUMNS = {
   projects: ['id', 'publicKey', 'createdAt'],
-  keys: ['fingerprint', 'since', 'until', 'lastUsedAt', 'scope'],
   secrets: ['id', 'key', 'env', 'updatedAt'],
   versions: ['version', 'createdAt', 'current'],
   administrators: ['id', 'name', 'role', 'projects', 'expiresAt'],
-  audit: ['time', 'project', 'action', 'env', 'key', 'actor', 'ip', 'id', 'detail'],
+  audit: ['time', 'project', 'action', 'env', 'key', 'actor', 'keyName', 'ip', 'id', 'detail'],
 } as const
 
 /** The actions of `vault admin`. Each asks for the token unless VAULT_ADMIN_TOKEN is set. */
@@ -90,51 +89,6 @@ export const adminCommands = {
     await confirm(terminal, question, options)
     await admin.removeProject(id)
     done(options, terminal, `Deleted project ${id} and ${secrets}.`)
-  },
-
-  /**
-   * Prints the private key as `vault keygen` does, or writes it to a new file. Without options, the scope is that of
-   * the newest active key, because the vault's own default is full access.
-   */
-  rotate: async (
-    id: string,
-    options: GlobalOptions & ScopeOptions & { publicKey?: string; overlap: number; output?: string },
-    terminal: Terminal,
-  ) => {
-    const { publicKey, overlap, output } = options
-    if (publicKey !== undefined && output !== undefined)
-      throw new UsageError('use either --public-key or --output: with a public key, there is no private key to write')
-    if (options.envs !== undefined && options.allEnvs === true) throw new UsageError('use either --envs or --all-envs')
-    const admin = await adminClient(options, terminal)
-    // Keys are sorted newest first.
-    const [newest] = await admin.keys(id)
-    const scope = keptScope(options, newest === undefined ? undefined : readScope(newest['scope']))
-    if (scope === undefined)
-      throw new UsageError(
-        `${printable(id)} has no active key whose scope could be kept; set --access, and --envs or --all-envs`,
-      )
-    const rotate = async (): Promise<string | undefined> => {
-      const { privateKey } = await admin.rotate(id, { ...(publicKey !== undefined && { publicKey }), overlap, scope })
-      tell(terminal, `${grantText(scope)}${newest === undefined ? '' : `; ${endText(overlap)}`}`)
-      return typeof privateKey === 'string' ? privateKey : undefined
-    }
-    const replaced = `Replaced the key of ${id}.`
-    if (output !== undefined) {
-      await writeNew(output, async () => `${(await rotate()) ?? ''}\n`)
-      done(options, terminal, replaced, { ok: true, file: output })
-      return
-    }
-    const privateKey = await rotate()
-    if (privateKey !== undefined && options.json !== true) terminal.stdout.write(`${privateKey}\n`)
-    else done(options, terminal, replaced, { ok: true, ...(privateKey !== undefined && { privateKey }) })
-  },
-
-  keys: async (id: string, options: GlobalOptions, terminal: Terminal) =>
-    print(await (await adminClient(options, terminal)).keys(id), COLUMNS.keys, options, terminal),
-
-  revokeKey: async (id: string, fingerprint: string, options: GlobalOptions, terminal: Terminal) => {
-    await (await adminClient(options, terminal)).revokeKey(id, fingerprint)
-    done(options, terminal, `Revoked key ${fingerprint} of ${id}.`)
   },
 
   secrets: async (id: string, options: GlobalOptions & { env?: string }, terminal: Terminal) =>
@@ -193,8 +147,8 @@ export const adminCommands = {
 
   audit: async (options: GlobalOptions & { project?: string; limit: number } & AuditOptions, terminal: Terminal) => {
     const admin: AdminClient = await adminClient(options, terminal)
-    const { project, action = 'all', actor, env, key, since, before, limit } = options
-    const filters = { actor, env, key, since, before, limit: String(limit) }
+    const { project, action = 'all', actor, keyName, env, key, since, before, limit } = options
+    const filters = { actor, keyName, env, key, since, before, limit: String(limit) }
     const rows = await admin.audit({ projectId: project, action, ...filters })
     print(options.json === true ? rows : rows.map(auditRow), COLUMNS.audit, options, terminal)
   },

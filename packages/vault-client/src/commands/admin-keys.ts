@@ -1,0 +1,128 @@
+import { cell, done, print, scopeOf } from './admin.ts'
+import { type AdminClient, adminClient, type Row } from './admin-client.ts'
+import { writeNew } from './files.ts'
+import { grantText, keptScope, readScope, type Scope, type ScopeOptions } from './scope.ts'
+import type { GlobalOptions } from './settings.ts'
+import { CommandError, jsonLine, printable, type Terminal, tell, UsageError } from './terminal.ts'
+
+/** The name of a project's first key. */
+const DEFAULT_KEY = 'default'
+
+type NewKeyOptions = GlobalOptions &
+  ScopeOptions & { readonly publicKey?: string; readonly output?: string; readonly expires?: number }
+
+function requireOneDestination({ publicKey, output }: NewKeyOptions): void {
+  if (publicKey !== undefined && output !== undefined)
+    throw new UsageError('use either --public-key or --output: with a public key, there is no private key to write')
+}
+
+/** The expiry of a key, if an option sets one. */
+function expiryOf(expires: number | undefined): { expiresAt?: string } {
+  return expires === undefined ? {} : { expiresAt: new Date(Date.now() + expires * 1000).toISOString() }
+}
+
+/** Prints the private key of a new key as `vault keygen` does, or writes it to a new file; otherwise prints `text`. */
+async function deliver(
+  text: string,
+  { output, ...options }: NewKeyOptions,
+  terminal: Terminal,
+  create: () => Promise<Row>,
+): Promise<void> {
+  const privateKeyOf = ({ privateKey }: Row): string => (typeof privateKey === 'string' ? privateKey : '')
+  if (output !== undefined) {
+    await writeNew(output, async () => `${privateKeyOf(await create())}\n`)
+    done(options, terminal, text, { ok: true, file: output })
+    return
+  }
+  const created = await create()
+  const privateKey = privateKeyOf(created)
+  if (privateKey !== '' && options.json !== true) terminal.stdout.write(`${privateKey}\n`)
+  else done(options, terminal, text, created)
+}
+
+/** Reports how long the replaced key stays active, according to the local clock. The overlap is in seconds. */
+function endText(overlap: number): string {
+  if (overlap === 0) return 'the replaced key is revoked'
+  return `the replaced key is active until ${new Date(Date.now() + overlap * 1000).toISOString()}`
+}
+
+/** The keys that a name or fingerprint refers to. @throws CommandError if there are none */
+async function fingerprintsOf(
+  admin: AdminClient,
+  project: string,
+  nameOrFingerprint: string,
+): Promise<readonly string[]> {
+  const keys = await admin.keys(project)
+  const found = keys.filter(({ fingerprint }) => fingerprint === nameOrFingerprint)
+  const named = found.length > 0 ? found : keys.filter(({ name }) => name === nameOrFingerprint)
+  if (named.length === 0)
+    throw new CommandError(`${printable(project)} has no active key ${printable(nameOrFingerprint)}`)
+  return named.map(({ fingerprint }) => cell(fingerprint))
+}
+
+const COLUMNS = ['name', 'state', 'fingerprint', 'until', 'lastUsedAt', 'scope']
+
+/** The actions of `vault admin keys`. */
+export const keyCommands = {
+  list: async (project: string, options: GlobalOptions & { ended?: boolean }, terminal: Terminal) =>
+    print(await (await adminClient(options, terminal)).keys(project, options.ended), COLUMNS, options, terminal),
+
+  add: async (project: string, name: string, options: NewKeyOptions, terminal: Terminal) => {
+    requireOneDestination(options)
+    const { publicKey, expires } = options
+    const admin = await adminClient(options, terminal)
+    const scope: Scope = { access: options.access ?? 'read-write', envs: options.envs ?? null }
+    await deliver(`Added the key ${name} to ${project}.`, options, terminal, async () => {
+      const expiry = expiryOf(expires)
+      const key = { name, ...(publicKey !== undefined && { publicKey }), ...scopeOf(options), ...expiry }
+      const added = await admin.addKey(project, key)
+      const until = expiry.expiresAt === undefined ? '' : ` until ${expiry.expiresAt}`
+      tell(terminal, `${grantText(scope)}${until}`)
+      return added
+    })
+  },
+
+  /** An option changes only its part of the scope, so the scope of the replaced key is read first. */
+  rotate: async (
+    project: string,
+    name: string | undefined,
+    options: NewKeyOptions & { overlap: number; lasting?: boolean },
+    terminal: Terminal,
+  ) => {
+    requireOneDestination(options)
+    const { publicKey, overlap, expires, lasting } = options
+    if (options.envs !== undefined && options.allEnvs === true) throw new UsageError('use either --envs or --all-envs')
+    if (expires !== undefined && lasting === true) throw new UsageError('use either --expires or --lasting')
+    const admin = await adminClient(options, terminal)
+    // Keys are sorted newest first.
+    const newest = (await admin.keys(project)).find((key) => key['name'] === (name ?? DEFAULT_KEY))
+    if (newest === undefined && name !== undefined && name !== DEFAULT_KEY)
+      throw new CommandError(`${printable(project)} has no active key ${printable(name)}; add one`)
+    const scope = keptScope(options, newest === undefined ? undefined : readScope(newest['scope']))
+    if (scope === undefined)
+      throw new UsageError(
+        `${printable(project)} has no active key whose scope could be kept; set --access, and --envs or --all-envs`,
+      )
+    const which = name === undefined ? 'the key' : `the key ${name}`
+    await deliver(`Replaced ${which} of ${project}.`, options, terminal, async () => {
+      const expiry = lasting === true ? { expiresAt: null } : expiryOf(expires)
+      const key = {
+        ...(name !== undefined && { name }),
+        ...(publicKey !== undefined && { publicKey }),
+        scope,
+        ...expiry,
+      }
+      const rotated = await admin.rotate(project, { ...key, overlap })
+      tell(terminal, `${grantText(scope)}${newest === undefined ? '' : `; ${endText(overlap)}`}`)
+      return rotated
+    })
+  },
+
+  revoke: async (project: string, nameOrFingerprint: string, options: GlobalOptions, terminal: Terminal) => {
+    const admin = await adminClient(options, terminal)
+    const revoked = await fingerprintsOf(admin, project, nameOrFingerprint)
+    for (const fingerprint of revoked) await admin.revokeKey(project, fingerprint)
+    if (options.json === true) terminal.stdout.write(jsonLine({ ok: true, revoked }))
+    else for (const fingerprint of revoked) done(options, terminal, `Revoked key ${fingerprint} of ${project}.`)
+  },
+}
