@@ -16,7 +16,6 @@ let { SIGNING_KEY } = await vault.getAll('production')
 if (!SIGNING_KEY) throw new Error('the vault has no SIGNING_KEY for production')
 
 const watch = vault.watch('production', {
-  intervalMs: 1_000,
   onChange: (secrets) => {
     SIGNING_KEY = secrets.SIGNING_KEY ?? SIGNING_KEY
   },

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import {
@@ -12,6 +13,9 @@ import {
 
 export type ForcedAnswer = { status: number; body?: string; headers?: Record<string, string> } | 'dropped' | 'lost'
 
+/** How long the server waits for a change. */
+const WAIT_MS = 500
+
 /** A server that verifies signatures as the vault does and stores secrets in memory. */
 export async function startFakeVault(publicKeyHex: string): Promise<{
   url: string
@@ -21,6 +25,8 @@ export async function startFakeVault(publicKeyHex: string): Promise<{
   answerWith: (status: number, body: string) => void
   /** Sets the responses to the next requests. A `lost` request is processed, but its connection is closed. */
   answerNext: (...answers: ForcedAnswer[]) => void
+  /** Whether the vault cannot report changes. */
+  isOld: boolean
   /** How far the vault's clock, and its Date header, are ahead of this machine's. */
   clockMs: number
   [Symbol.asyncDispose]: () => Promise<void>
@@ -29,7 +35,11 @@ export async function startFakeVault(publicKeyHex: string): Promise<{
   const secrets = new Map<string, string>()
   const seen: { method: string; target: string; covered: boolean; nonce: string }[] = []
   const next: ForcedAnswer[] = []
-  const state = { clockMs: 0 }
+  const state = { clockMs: 0, isOld: false }
+  const versionOf = (): string =>
+    createHash('sha256')
+      .update(JSON.stringify([...secrets]))
+      .digest('hex')
   let forced: { status: number; body: string } | undefined
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
@@ -78,6 +88,21 @@ export async function startFakeVault(publicKeyHex: string): Promise<{
           url.searchParams.get('key') ?? decodeURIComponent(url.pathname.split('/').at(-1) ?? ''),
         )
         reply(known ? 200 : 404, known ? { ok: true } : { error: 'not_found' })
+      } else if (target.startsWith('/v1/secrets/changes')) {
+        if (state.isOld) {
+          reply(405, { error: 'method_not_allowed' })
+          return
+        }
+        const since = new URL(target, 'http://vault').searchParams.get('since')
+        const until = performance.now() + WAIT_MS
+        const answer = (): void => {
+          const version = versionOf()
+          const isOver = performance.now() >= until
+          if (version === since && !isOver && !request.socket.destroyed) setTimeout(answer, 5)
+          else if (version === since) reply(200, { version, changed: [] })
+          else reply(200, { version, changed: [...secrets.keys()], values: Object.fromEntries(secrets) })
+        }
+        answer()
       } else reply(200, Object.fromEntries(secrets))
     })
   })
@@ -94,6 +119,12 @@ export async function startFakeVault(publicKeyHex: string): Promise<{
     },
     set clockMs(ms) {
       state.clockMs = ms
+    },
+    get isOld() {
+      return state.isOld
+    },
+    set isOld(isOld) {
+      state.isOld = isOld
     },
     answerWith: (status, body) => {
       forced = { status, body }

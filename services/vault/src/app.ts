@@ -8,6 +8,7 @@ import express, { type Express } from 'express'
 import { administratorsOnly, administratorsOnlyOnError } from './admin/admin.guard.ts'
 import { administratorEndpoints } from './admin/administrators.routes.ts'
 import { auditEndpoints } from './audit/audit.routes.ts'
+import { changeEndpoints } from './changes/changes.routes.ts'
 import type { Context, UseCases } from './context.ts'
 import { apiError, ERRORS } from './errors.ts'
 import { exchangeEndpoints } from './exchange/exchanges.routes.ts'
@@ -24,6 +25,8 @@ import { secretAdminEndpoints } from './secrets/secrets-administration.routes.ts
 
 /** Every endpoint of the REST surface. */
 export const ENDPOINTS: readonly VaultEndpoint<UseCases>[] = [
+  // Before the path of a secret, which it matches.
+  ...changeEndpoints,
   ...secretEndpoints,
   ...exchangeEndpoints,
   ...projectEndpoints,
@@ -80,7 +83,7 @@ type Options = { readonly logger: Logger; readonly stopping: AbortSignal }
 /**
  * Creates the HTTP server of the vault, which does not listen yet.
  *
- * @param options `stopping` aborts when the service is asked to stop; `/ready` is 503 from then on
+ * @param options `stopping` aborts when the service is asked to stop: then `/ready` is 503, and no client waits any more
  */
 export function createHttpServer(context: Context, options: Options): Server {
   return createVaultServer(createApp(context, options))
@@ -89,6 +92,7 @@ export function createHttpServer(context: Context, options: Options): Server {
 /** Creates the app. No response may be cached, and paths are taken literally. */
 export function createApp(context: Context, { logger, stopping }: Options): Express {
   const { useCases, rest, metrics, checks } = context
+  stopping.addEventListener('abort', () => useCases.changes.stop(), { once: true })
   const app = express()
   app.disable('x-powered-by')
   // An ETag would be a hash of secrets.

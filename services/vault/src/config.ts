@@ -132,7 +132,9 @@ export const settings = z.object({
     ),
   }),
   ...group('Limits', {
-    FETCH_RATE_LIMIT: limit(300).describe('`GET /v1/secrets` requests per address and minute; 0 for no limit.'),
+    FETCH_RATE_LIMIT: limit(300).describe(
+      '`GET /v1/secrets` requests per address and minute, and ten times as many for `/v1/secrets/changes`; 0 for no limit.',
+    ),
     SIGNATURE_FAILURE_LIMIT: limit(100).describe(
       'Failed signatures per address, project and minute, and ten times as many per address; 0 for no limit.',
     ),

@@ -24,18 +24,29 @@ export function anyUuid(ids: readonly string[]): RawBuilder<string> {
   return sql<string>`any(${[...ids]}::uuid[])`
 }
 
+const AFTER_COMMIT = new WeakMap<Db, (() => void)[]>()
+
+/** Runs a step once a transaction of `writeTransaction` is committed, and not if it is rolled back. */
+export function afterCommit(trx: Db, step: () => void): void {
+  AFTER_COMMIT.get(trx)?.push(step)
+}
+
 /**
  * Runs a transaction that is rolled back if its client gave up waiting. It keeps its locks until the commit has ended, so
  * later writes of the same client come after it.
  */
-export function writeTransaction<T>(
+export async function writeTransaction<T>(
   db: Db,
   wanted: { assert(): void } | undefined,
   work: (trx: Db) => Promise<T>,
 ): Promise<T> {
-  return db.transaction().execute(async (trx) => {
-    const result = await work(trx)
+  const steps: (() => void)[] = []
+  const result = await db.transaction().execute(async (trx) => {
+    AFTER_COMMIT.set(trx, steps)
+    const done = await work(trx)
     wanted?.assert()
-    return result
+    return done
   })
+  for (const step of steps) step()
+  return result
 }

@@ -2,9 +2,9 @@ import { SignatureError, type SigningKey } from '@vault-and-tracker/http-signatu
 import { type CacheOptions, createSecretCache } from './cache.ts'
 import { VaultError } from './errors.ts'
 import { readPrivateKey } from './private-key.ts'
-import { copySecrets, readSecrets, type Secrets } from './secrets.ts'
+import { copySecrets, readChanges, readSecrets, type Secrets } from './secrets.ts'
 import { createTransport, type Method, type Signer, type TransportOptions } from './transport.ts'
-import { type Watch, type WatchOptions, watchSecrets } from './watch.ts'
+import { type Read, type Watch, type WatchOptions, watchSecrets } from './watch.ts'
 
 export type VaultClientOptions = TransportOptions & {
   /** The project's name. */
@@ -29,13 +29,16 @@ export type VaultClient = {
   remove(id: string): Promise<void>
   /** Deletes a secret by its key. */
   removeByKey(key: string, env?: string): Promise<void>
-  /** Polls an environment, bypassing the cache, and reports changes. */
+  /** Follows an environment, bypassing the cache, and reports changes. */
   watch(env: string, options: WatchOptions): Watch
   /** The public key as 64 lower-case hex digits, as registered with the vault. */
   readonly publicKey: string
 }
 
 const DEFAULT_ENV = 'production'
+
+/** How long the vault waits for a change before it responds without one. */
+const CHANGES_WAIT_MS = 30_000
 
 /** Creates `createVaultClient` for a signer. */
 export function clientWith(signer: Signer): (options: VaultClientOptions) => VaultClient {
@@ -45,14 +48,24 @@ export function clientWith(signer: Signer): (options: VaultClientOptions) => Vau
     const transport = createTransport(options)
     const cache = options.cache && createSecretCache(options.cache, () => performance.now())
 
-    const send = (method: Method, path: string, body?: string, signal?: AbortSignal): Promise<unknown> =>
+    const send = (method: Method, path: string, { body, signal, waitMs }: Sending = {}): Promise<unknown> =>
       transport.send({
-        ...{ method, path, signal },
+        ...{ method, path, signal, waitMs },
         ...(body !== undefined && { body }),
         authenticate: (url) => sign(signer, { method, url, project, key, ...(body !== undefined && { body }) }),
       })
     const read = async (env: string, signal?: AbortSignal): Promise<Secrets> =>
-      readSecrets(await send('GET', `/v1/secrets?env=${encodeURIComponent(env)}`, undefined, signal))
+      readSecrets(await send('GET', `/v1/secrets?env=${encodeURIComponent(env)}`, { signal }))
+    const readNext = async (env: string, since: string | undefined, signal: AbortSignal): Promise<Read> => {
+      const query = new URLSearchParams({ env, values: 'true', ...(since !== undefined && { since }) }).toString()
+      const waitMs = since === undefined ? 0 : CHANGES_WAIT_MS
+      try {
+        return readChanges(await send('GET', `/v1/secrets/changes?${query}`, { signal, waitMs }))
+      } catch (error) {
+        if (!isUnknownEndpoint(error)) throw error
+        return { version: undefined, secrets: await read(env, signal) }
+      }
+    }
     const cached = (env: string): Promise<Readonly<Secrets>> =>
       cache === undefined ? read(env) : cache.get(env, () => read(env))
 
@@ -64,7 +77,7 @@ export function clientWith(signer: Signer): (options: VaultClientOptions) => Vau
       get: async (name, env = DEFAULT_ENV) => (await cached(env))[name],
       put: async (name, value, env = DEFAULT_ENV) => {
         try {
-          await send('PUT', '/v1/secrets', JSON.stringify({ key: name, value, env }))
+          await send('PUT', '/v1/secrets', { body: JSON.stringify({ key: name, value, env }) })
         } finally {
           // Even if the request failed: the vault may have stored the value.
           cache?.clear(env)
@@ -85,14 +98,27 @@ export function clientWith(signer: Signer): (options: VaultClientOptions) => Vau
         }
       },
       watch: (env, watching) =>
-        watchSecrets(async (signal) => {
-          if (options.reloadPrivateKey !== undefined) key = importKey(signer, await options.reloadPrivateKey())
-          const secrets = await read(env, signal)
-          cache?.set(env, copySecrets(secrets))
-          return secrets
-        }, watching),
+        watchSecrets({
+          read: async (since, signal) => {
+            if (options.reloadPrivateKey !== undefined) key = importKey(signer, await options.reloadPrivateKey())
+            return readNext(env, since, signal)
+          },
+          onCurrent: (secrets) => cache?.set(env, copySecrets(secrets)),
+          options: watching,
+        }),
     }
   }
+}
+
+type Sending = {
+  readonly body?: string
+  readonly signal?: AbortSignal | undefined
+  readonly waitMs?: number
+}
+
+/** An older vault knows the path only as that of a secret, which cannot be read. */
+function isUnknownEndpoint(error: unknown): boolean {
+  return error instanceof VaultError && (error.status === 404 || error.status === 405)
 }
 
 /** Programs in JavaScript can pass undefined. */

@@ -21,6 +21,16 @@ export function readSecrets(body: unknown): Secrets {
   return secrets
 }
 
+/** The secrets of an environment at a version; undefined if they have not changed since the version that was asked for. */
+export type SecretsAtVersion = { readonly version: string; readonly secrets: Secrets | undefined }
+
+/** Reads the response of `/v1/secrets/changes`. @throws VaultError `invalid_answer` */
+export function readChanges(body: unknown): SecretsAtVersion {
+  if (typeof body !== 'object' || body === null || !('version' in body) || typeof body.version !== 'string')
+    throw notSecrets()
+  return { version: body.version, secrets: 'values' in body ? readSecrets(body.values) : undefined }
+}
+
 function notSecrets(): VaultError {
   return new VaultError('invalid_answer', 'the response of the vault is not a map of secrets')
 }

@@ -36,6 +36,8 @@ export type VaultRequest = {
   /** Creates the headers of one attempt, so that each has its own nonce. */
   readonly authenticate: (url: string) => Record<string, string> | Promise<Record<string, string>>
   readonly signal?: AbortSignal | undefined
+  /** How long the vault may wait before it responds, in addition to the limit for each attempt; 0 by default. */
+  readonly waitMs?: number | undefined
   /** Whether the request is not idempotent. It is then only retried if the vault cannot have processed it. */
   readonly once?: boolean
 }
@@ -99,11 +101,11 @@ export function createTransport(options: TransportOptions): Transport {
   // The global `fetch` is looked up at each call, so that replacements of it take effect.
   const fetchOnce: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init))
 
-  const attempt = async ({ method, path, body, authenticate, signal }: VaultRequest): Promise<unknown> => {
+  const attempt = async ({ method, path, body, authenticate, signal, waitMs = 0 }: VaultRequest): Promise<unknown> => {
     const url = new URL(path, base).href
     const headers: Record<string, string> = { ...(await authenticate(url)), accept: 'application/json' }
     if (body !== undefined) headers['content-type'] = 'application/json'
-    const timeout = AbortSignal.timeout(timeoutMs)
+    const timeout = AbortSignal.timeout(Math.min(timeoutMs + waitMs, MAX_TIMER_MS))
     const request: RequestInit = {
       ...{ method, headers, redirect: 'manual', cache: 'no-store', credentials: 'omit' },
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),

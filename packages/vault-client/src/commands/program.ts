@@ -290,7 +290,9 @@ function addRun(program: Command, terminal: Terminal, exit: (status: number) => 
     .option('--watch', 'Restart the command when secrets change')
     .option('--watch-signal <signal>', 'Signal to send instead of a restart', readSignal)
     .addOption(
-      new Option('--interval <time>', 'Time between checks for changes').argParser(readDuration).default(30, '30s'),
+      new Option('--interval <time>', 'Longest wait after an error, and time between reads of an older vault')
+        .argParser(readDuration)
+        .default(30, '30s'),
     )
     .option('--redact', 'Replace secret values in the output of the command')
     .option('--offline-fallback', 'Keep an encrypted copy for when the vault cannot be reached')

@@ -82,45 +82,95 @@ test('a client with a cache sends one request, and another after its own put', a
   expect(await client.get('B')).toBeUndefined()
 })
 
-test('watch reports changes, continues after errors, and stops', async () => {
-  await using vault = await startFakeVault(publicKeyHex)
-  const client = createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk, retries: 0 })
-  vault.secrets.set('KEPT', '1').set('CHANGED', '1').set('REMOVED', '1')
-  const errors: unknown[] = []
-  const told: Changes[] = []
-  let happened = (): void => undefined
-  const next = (): Promise<void> =>
-    new Promise((resolve) => {
-      happened = resolve
+test.each([false, true])(
+  'watch reports changes, continues after errors, and stops (older vault: %s)',
+  async (isOld) => {
+    await using vault = await startFakeVault(publicKeyHex)
+    vault.isOld = isOld
+    const client = createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk, retries: 0 })
+    vault.secrets.set('KEPT', '1').set('CHANGED', '1').set('REMOVED', '1')
+    const errors: unknown[] = []
+    const told: Changes[] = []
+    let happened = (): void => undefined
+    const next = (): Promise<void> =>
+      new Promise((resolve) => {
+        happened = resolve
+      })
+    const watch = client.watch('production', {
+      known: await client.getAll(),
+      intervalMs: 5,
+      onChange: (_secrets, changes) => {
+        told.push(changes)
+        happened()
+      },
+      onError: (error) => {
+        errors.push(error)
+        happened()
+      },
     })
-  const watch = client.watch('production', {
-    known: await client.getAll(),
-    intervalMs: 5,
-    onChange: (_secrets, changes) => {
-      told.push(changes)
-      happened()
-    },
-    onError: (error) => {
-      errors.push(error)
-      happened()
-    },
+    const failed = next()
+    vault.answerNext('dropped')
+    await failed
+    const changed = next()
+    vault.secrets.set('CHANGED', '2')
+    await changed
+    expect(told).toEqual([{ added: [], changed: ['CHANGED'], removed: [] }])
+    const rest = next()
+    vault.secrets.delete('REMOVED')
+    await rest
+    expect(told.at(-1)).toEqual({ added: [], changed: [], removed: ['REMOVED'] })
+    expect(errors).toHaveLength(1)
+    await watch.stop()
+    const count = vault.seen.length
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    expect(vault.seen).toHaveLength(count)
+  },
+)
+
+test('watch receives changes without waiting for the interval', async () => {
+  await using vault = await startFakeVault(publicKeyHex)
+  vault.secrets.set('A', '1')
+  const client = createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk })
+  let reads = 0
+  const changed = new Promise<Secrets>((resolve) => {
+    const watch = client.watch('production', {
+      onRead: () => void (reads += 1),
+      onChange: (secrets) => {
+        void watch.stop()
+        resolve(secrets)
+      },
+    })
   })
-  const failed = next()
-  vault.answerNext('dropped')
-  await failed
-  const changed = next()
-  vault.secrets.set('CHANGED', '2')
-  await changed
-  expect(told).toEqual([{ added: [], changed: ['CHANGED'], removed: [] }])
-  const rest = next()
-  vault.secrets.delete('REMOVED')
-  await rest
-  expect(told.at(-1)).toEqual({ added: [], changed: [], removed: ['REMOVED'] })
-  expect(errors).toHaveLength(1)
-  await watch.stop()
-  const count = vault.seen.length
-  await new Promise((resolve) => setTimeout(resolve, 30))
-  expect(vault.seen).toHaveLength(count)
+  while (vault.seen.length < 2) await new Promise((resolve) => setTimeout(resolve, 5))
+  vault.secrets.set('A', '2')
+  expect(await changed).toEqual({ A: '2' })
+  expect(reads).toBeGreaterThanOrEqual(2)
+  const targets = vault.seen.map(({ target }) => new URL(target, vault.url))
+  expect(targets.every(({ pathname }) => pathname === '/v1/secrets/changes')).toBe(true)
+  expect(targets.map(({ searchParams }) => searchParams.has('since'))).toEqual([
+    false,
+    ...targets.slice(1).map(() => true),
+  ])
+})
+
+test('watch renews cached secrets with each response', async () => {
+  await using vault = await startFakeVault(publicKeyHex)
+  vault.secrets.set('A', '1')
+  const options = { url: vault.url, project: 'shop', privateKey: privateJwk, cache: { freshMs: 60_000 } }
+  const client = createVaultClient(options)
+  expect(await client.get('A')).toBe('1')
+  vault.secrets.set('A', '2')
+  await new Promise<void>((resolve) => {
+    const watch = client.watch('production', {
+      onChange: () => undefined,
+      onRead: () => {
+        void watch.stop()
+        resolve()
+      },
+    })
+  })
+  expect(await client.get('A')).toBe('2')
+  expect(vault.seen).toHaveLength(2)
 })
 
 test('watch ends when its signal is aborted', async () => {

@@ -1,7 +1,7 @@
 import type { Resources } from '@vault-and-tracker/service-kit/lifecycle/resources'
 import type { Logger } from '@vault-and-tracker/service-kit/log/logger'
+import { type Subscription, subscribeToChannel } from '@vault-and-tracker/service-kit/redis/subscription'
 import type { Redis } from 'ioredis'
-import { type Subscription, subscribeToChannel } from '../redis/subscription.redis.ts'
 import {
   type Invalidation,
   type InvalidationHandlers,

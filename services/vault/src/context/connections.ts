@@ -20,6 +20,8 @@ import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgre
 import { closeRedis, connectRedis, warnOfEviction } from '@vault-and-tracker/service-kit/redis/connection'
 import type { Redis } from 'ioredis'
 import type { Pool } from 'pg'
+import { createAnnouncements } from '../changes/announcements.redis.ts'
+import type { Announcements } from '../changes/changes.ts'
 import type { Config } from '../config.ts'
 import type { Db, Schema } from '../database.ts'
 import { checkWrites, createDiskCheck } from '../db/write-check.store.ts'
@@ -66,6 +68,8 @@ export type Connections = Start & {
   readonly db: Db
   readonly redis: Redis
   readonly nonces: Nonces
+  /** Tells all replicas which environments changed. */
+  readonly announcements: Announcements
   readonly rows: AuthenticRows
   readonly httpMetrics: Metrics
   readonly metrics: VaultMetrics
@@ -98,6 +102,8 @@ export async function connect(start: Start): Promise<Connections> {
   const redis = await connectRedis({ url: config.REDIS_URL, name: 'vault', logger, enableAutoPipelining: true })
   resources.defer(() => closeRedis(redis))
   await warnOfEviction(redis, logger)
+  const announcements = await createAnnouncements({ url: config.REDIS_URL, redis, logger })
+  resources.defer(() => announcements.close())
   const nonces = createNonces(redis, createNonceRecord(db), {
     onLoss: () => logger.warn('Redis may have lost nonces; refusing requests signed before the loss'),
   })
@@ -138,7 +144,7 @@ export async function connect(start: Start): Promise<Connections> {
   }
   const rows = createAuthenticRows(await chainKeys.first(), onRefused)
   return {
-    ...{ ...start, keyring, chainKeys, unread, pool, db, redis, nonces, rows, httpMetrics, metrics },
+    ...{ ...start, keyring, chainKeys, unread, pool, db, redis, nonces, announcements, rows, httpMetrics, metrics },
     ...{ background, checks, onRefused },
   }
 }

@@ -1,5 +1,9 @@
 import { createAdministratorStore } from '../admin/administrators.store.ts'
 import { createAdministrators } from '../admin/administrators.ts'
+import { createChanges } from '../changes/changes.ts'
+import { createStateStore } from '../changes/state.store.ts'
+import { placeOf } from '../changes/waiting.ts'
+import { afterCommit } from '../database.ts'
 import { createDataKeys } from '../keyring/data-keys.ts'
 import { createDataKeyStore } from '../keyring/keyring.store.ts'
 import { createWriteTurns } from '../limits/write-turns.ts'
@@ -10,8 +14,8 @@ import { createSigningProjects } from '../projects/signing-projects.ts'
 import { createCopyStore } from '../secrets/copies.store.ts'
 import { createCopies } from '../secrets/copies.ts'
 import { createFetches } from '../secrets/fetches.ts'
-import { createProjectSecrets } from '../secrets/project-secrets.ts'
-import { createSecretStore } from '../secrets/secrets.store.ts'
+import { createProjectSecrets, createWhileCurrent } from '../secrets/project-secrets.ts'
+import { createSecretStore, type OnEnvironmentChange } from '../secrets/secrets.store.ts'
 import { createSecrets } from '../secrets/secrets.ts'
 import { createValues } from '../secrets/values.ts'
 import { createSignedRequests } from '../signed-requests/signed-requests.ts'
@@ -34,7 +38,7 @@ export type ProjectsAndSecrets = Awaited<ReturnType<typeof createProjectsAndSecr
 
 /** Creates projects, their secrets, the checks of their signed requests, and the administrators. */
 export async function createProjectsAndSecrets(connections: Connections) {
-  const { config, keyring, rows, pool, db, nonces, clock, logger, metrics, background } = connections
+  const { config, keyring, rows, pool, db, nonces, announcements, clock, logger, metrics, background } = connections
   const dataKeys = createDataKeys({ keyring, store: createDataKeyStore(db), clock })
   background.add({
     everyMs: DROP_KEYS_EVERY_MS,
@@ -76,7 +80,11 @@ export async function createProjectsAndSecrets(connections: Connections) {
     environments: config.MAX_ENVIRONMENTS,
     versions: config.MAX_VERSIONS,
   }
-  const store = createSecretStore(db, pool, rows, limits)
+  const onChange: OnEnvironmentChange = (trx, { project, env }) => {
+    afterCommit(trx, () => announcements.announce(placeOf(project.uid, env)))
+    return Promise.resolve()
+  }
+  const store = createSecretStore(db, pool, rows, limits, onChange)
   const values = createValues({
     dataKeys,
     store,
@@ -86,10 +94,18 @@ export async function createProjectsAndSecrets(connections: Connections) {
     },
   })
   const secrets = createSecrets({ store, values, clock, inTurn })
-  const copyStore = createCopyStore(db, rows, limits)
+  const copyStore = createCopyStore(db, rows, limits, onChange)
   const copies = createCopies({ store: copyStore, projects: store, values, clock, inTurn })
   const fetches = createFetches({ store, values, rows, signedRequests, clock, limits })
-  const projectSecrets = createProjectSecrets({ secrets, fetches, signedRequests })
+  const whileCurrent = createWhileCurrent(signedRequests)
+  const projectSecrets = createProjectSecrets({ secrets, fetches, whileCurrent })
+  const changes = createChanges({
+    ...{ store: createStateStore(pool), rows, projectSecrets, whileCurrent, signedRequests, announcements, clock },
+  })
+  metrics.observeWaitingClients(changes.countWaiting)
   const exchange = createExchangeParts(connections, inTurn)
-  return { useCases: { administrators, projects, secrets, copies, projectSecrets, ...exchange }, signedRequests }
+  return {
+    useCases: { administrators, projects, secrets, copies, projectSecrets, changes, ...exchange },
+    signedRequests,
+  }
 }

@@ -20,6 +20,12 @@ import { createSignatureGuard, receivedMessage } from '../signed-requests/signed
 import { claimedProject, type SignedRequests } from '../signed-requests/signed-requests.ts'
 import type { Connections } from './connections.ts'
 
+/**
+ * A machine with many watchers asks twice per minute and watcher, and more often while secrets change. Its limit is
+ * separate, so that watchers never use up the fetches of programs that start.
+ */
+const CHANGES_PER_FETCH = 10
+
 /** An address is blocked once this many of its projects have used up their failures. */
 const PROJECTS_PER_ADDRESS = 10
 
@@ -78,7 +84,10 @@ export function createRest(
     }),
     proxies,
   })
-  const fetchLimit = rateLimit('fetch', config.FETCH_RATE_LIMIT, 60_000)
+  const readLimits = {
+    fetch: rateLimit('fetch', config.FETCH_RATE_LIMIT, 60_000),
+    changes: rateLimit('changes', config.FETCH_RATE_LIMIT * CHANGES_PER_FETCH, 60_000),
+  }
   const limitWrite = rateLimit('write', config.WRITE_RATE_LIMIT, 60_000)
   // A leaked key can be revoked while Redis is unavailable.
   const limitAdministrator = rateLimit('admin-write', config.WRITE_RATE_LIMIT, 60_000, 'allow')
@@ -97,7 +106,7 @@ export function createRest(
       guards: {
         admin: createAdministratorGuard(administrator, limitAdministrator),
         idToken: createExchangeGuard(proxies),
-        signature: createSignatureGuard({ signedRequests, proxies, fetchLimit, limitWrite, unread, maxUnreadBytes }),
+        signature: createSignatureGuard({ signedRequests, proxies, readLimits, limitWrite, unread, maxUnreadBytes }),
       },
       // Around the handler too: its statement may find that the key expired after the signature was verified.
       around: {

@@ -76,6 +76,18 @@ export function createVaultMetrics(registry: Registry) {
       })
     },
 
+    /** Adds a gauge of the clients that wait for changes. */
+    observeWaitingClients: (count: () => number): void => {
+      new Gauge({
+        name: 'vault_waiting_clients',
+        help: 'Clients that wait for changes of secrets.',
+        registers,
+        collect() {
+          this.set(count())
+        },
+      })
+    },
+
     /** Adds a gauge of the time for which refused requests could not be written. */
     observeRefusalsDelay: (delayMs: () => number): void => {
       new Gauge({

@@ -59,9 +59,17 @@ export function parseJsonBody(request: Request, body: Buffer): unknown {
 
 /** Tracks whether the client of a write is still waiting; undefined for a request that only reads. */
 export function wantedWrite(response: Response): Wanted | undefined {
-  if (response.req.method === 'GET') return undefined
-  return createWanted((gone) => {
+  return response.req.method === 'GET' ? undefined : createWanted(whenGone(response))
+}
+
+/** Tracks whether a client that waits for something to happen is still connected. */
+export function wantedWait(response: Response): Wanted {
+  return createWanted(whenGone(response), Infinity)
+}
+
+function whenGone(response: Response): (gone: () => void) => void {
+  return (gone) => {
     if (response.req.socket.destroyed) gone()
     else response.once('close', gone)
-  })
+  }
 }

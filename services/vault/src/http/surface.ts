@@ -7,7 +7,7 @@ import type { ErrorCode } from '../errors.ts'
 /** The callers, limits and error codes of the vault's endpoints. */
 export type VaultSurface = {
   callers: { admin: Administrator; signature: ProjectCaller; idToken: Exchanger }
-  limit: 'fetch' | 'none'
+  limit: 'fetch' | 'changes' | 'none'
   code: ErrorCode
 }
 

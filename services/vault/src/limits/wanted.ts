@@ -1,6 +1,6 @@
 import { apiError } from '../errors.ts'
 
-/** Whether the client of a write is still waiting. A write that was given up must not undo a later one. */
+/** Whether a client is still waiting. A write that was given up must not undo a later one. */
 export type Wanted = {
   /** Aborts when the client disconnects or the write takes too long. */
   readonly signal: AbortSignal
@@ -11,11 +11,14 @@ export type Wanted = {
 /** Less than the ten seconds that clients wait; a statement may take six of them. */
 const WRITE_MS = 8_000
 
-/** @param onGone calls back when the client disconnects */
+/**
+ * @param onGone calls back when the client disconnects
+ * @param ms after this time the request is given up; Infinity if it has its own end
+ */
 export function createWanted(onGone: (gone: () => void) => void, ms = WRITE_MS): Wanted {
   const given = new AbortController()
   const until = performance.now() + ms
-  const timer = setTimeout(() => given.abort(), ms)
+  const timer = ms === Infinity ? undefined : setTimeout(() => given.abort(), ms)
   onGone(() => {
     clearTimeout(timer)
     given.abort()

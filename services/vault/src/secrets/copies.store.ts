@@ -12,6 +12,7 @@ import {
   finishChanges,
   lockProject,
   nextVersions,
+  type OnEnvironmentChange,
   requireFewEnvironments,
   requireFewSecrets,
   requireSpace,
@@ -25,6 +26,7 @@ export function createCopyStore(
   db: Db,
   authentic: Pick<AuthenticRows, 'nextEnvironment' | 'assertEnvironment'>,
   limits: StorageLimits,
+  onChange: OnEnvironmentChange,
 ): CopyStore {
   return {
     copy: (project, { from, to, keys, overwrite, now }, { wanted }, reencrypt, entryFor) =>
@@ -56,7 +58,7 @@ export function createCopyStore(
         if (added > 0) await requireFewEnvironments(trx, project.uid, limits)
         await requireSpace(trx, project.uid, to, limits)
         await dropOldVersions(trx, secrets, limits)
-        await finishChanges(trx, { authentic, before: target, changes: secrets, project }, (revision) =>
+        await finishChanges(trx, { authentic, onChange, before: target, changes: secrets, project }, (revision) =>
           secrets.map((secret) => entryFor(secret, revision)),
         )
         return { copied: copied.length, skipped }

@@ -34,8 +34,12 @@ const ROW_COST = 2_048
 
 const costOf = (bytes: number, secrets: number): number => bytes + secrets * ROW_COST
 
-/** All values of an environment as a JSON object; bytes if it is large, which all its callers share. */
-export type Fetched = { readonly json: string | Buffer }
+/** All values of an environment as a JSON object, which is bytes if it is large and shared by all its callers. */
+export type Fetched = {
+  readonly json: string | Buffer
+  /** What was read. */
+  readonly read: StoredValues
+}
 
 type Result = Fetched | Stale
 
@@ -77,7 +81,7 @@ export function createFetches(deps: {
     }
     const json = `{${members.join(',')}}`
     // Every response with a text would have its own copy until it is read.
-    return { json: cost < LARGE_COST ? json : Buffer.from(json) }
+    return { json: cost < LARGE_COST ? json : Buffer.from(json), read: found }
   }
 
   function noteCost(place: string, cost: number): void {

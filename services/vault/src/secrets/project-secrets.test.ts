@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import type { ProjectCaller } from '../access/project-caller.ts'
 import { apiError } from '../errors.ts'
-import { createProjectSecrets } from './project-secrets.ts'
+import { createProjectSecrets, createWhileCurrent } from './project-secrets.ts'
 
 const caller: ProjectCaller = {
   kind: 'project',
@@ -16,6 +16,8 @@ const caller: ProjectCaller = {
   address: '127.0.0.1',
 }
 
+const NOTHING = { json: '{}', read: { values: [], stored: undefined } }
+
 /** The secrets of the project with a uid, and the uids of the callers that requested them. */
 function secretsOf(storedUid: string, confirm: () => Promise<ProjectCaller>) {
   const callers: string[] = []
@@ -27,8 +29,8 @@ function secretsOf(storedUid: string, confirm: () => Promise<ProjectCaller>) {
     }
   const secrets = createProjectSecrets({
     secrets: { put: answer('stored' as const), remove: answer('absent' as const) },
-    fetches: { fetch: answer({ json: '{}' }) },
-    signedRequests: { confirm },
+    fetches: { fetch: answer(NOTHING) },
+    whileCurrent: createWhileCurrent({ confirm }),
   })
   return { secrets, callers }
 }
@@ -37,13 +39,13 @@ const confirmed = () => Promise.resolve({ ...caller, projectUid: 'stored' })
 
 test('does not confirm a current caller', async () => {
   const { secrets, callers } = secretsOf('cached', () => Promise.reject(new Error('not called')))
-  expect(await secrets.fetch(caller, 'production')).toEqual({ json: '{}' })
+  expect(await secrets.fetch(caller, 'production')).toBe(NOTHING)
   expect(callers).toEqual(['cached'])
 })
 
 test('confirms a stale caller, and acts for the confirmed one', async () => {
   const { secrets, callers } = secretsOf('stored', confirmed)
-  expect(await secrets.fetch(caller, 'production')).toEqual({ json: '{}' })
+  expect(await secrets.fetch(caller, 'production')).toBe(NOTHING)
   await secrets.put(caller, { env: 'production', key: 'A', value: '1' })
   await expect(secrets.remove(caller, { id: 'id' })).rejects.toMatchObject({ code: 'not_found' })
   expect(callers).toEqual(['cached', 'stored', 'cached', 'stored', 'cached', 'stored'])
@@ -64,7 +66,7 @@ test('confirms again while the project changes, up to a limit', async () => {
   let changes = 0
   const changing = () => Promise.resolve({ ...caller, projectUid: `change ${String(++changes)}` })
   const settled = secretsOf('change 3', changing)
-  expect(await settled.secrets.fetch(caller, 'production')).toEqual({ json: '{}' })
+  expect(await settled.secrets.fetch(caller, 'production')).toBe(NOTHING)
   expect(settled.callers).toEqual(['cached', 'change 1', 'change 2', 'change 3'])
   changes = 0
   const endless = secretsOf('never', changing)

@@ -20,6 +20,16 @@ import type {
   StorageLimits,
 } from './secrets.ts'
 
+/** What changed in an environment; a secret without a version was deleted. */
+export type EnvironmentChange = {
+  readonly project: ProjectRef
+  readonly env: string
+  readonly secrets: readonly { readonly key: string; readonly version: number | undefined }[]
+}
+
+/** Called in the transaction of every change of an environment. */
+export type OnEnvironmentChange = (trx: Db, change: EnvironmentChange) => Promise<void>
+
 /**
  * Secrets in Postgres. To avoid deadlocks, every transaction that changes an environment locks in this order: the project,
  * its data key if a value is encrypted, the environment, the secret.
@@ -31,6 +41,7 @@ export function createSecretStore(
   pool: Pool,
   authentic: Pick<AuthenticRows, 'nextEnvironment'>,
   limits: StorageLimits,
+  onChange: OnEnvironmentChange,
 ): SecretStore {
   /** Seals the environment after a change of one secret, and inserts the audit entry of the change. */
   async function finish(
@@ -40,7 +51,9 @@ export function createSecretStore(
     project: ProjectRef,
     entryFor: (revision: number) => NewEntry,
   ): Promise<void> {
-    await finishChanges(trx, { authentic, before, changes: [change], project }, (revision) => [entryFor(revision)])
+    await finishChanges(trx, { authentic, onChange, before, changes: [change], project }, (revision) => [
+      entryFor(revision),
+    ])
   }
 
   /** Adds a version, and the secret if it is new, to a locked project. Returns the version. */
@@ -393,11 +406,13 @@ export async function finishChanges(
   trx: Db,
   {
     authentic,
+    onChange,
     before,
     changes,
     project,
   }: {
     authentic: Pick<AuthenticRows, 'nextEnvironment'>
+    onChange: OnEnvironmentChange
     before: StoredEnvironment
     changes: readonly { key: string; version: number | undefined }[]
     project: ProjectRef
@@ -410,4 +425,5 @@ export async function finishChanges(
     trx,
     entriesFor(next.revision).map((entry) => ({ entry, project })),
   )
+  await onChange(trx, { project, env: before.env, secrets: changes })
 }

@@ -12,7 +12,7 @@ import type { UnreadAnswers } from '@vault-and-tracker/service-kit/http/unread-a
 import type { Request, Response } from 'express'
 import type { ProjectCaller } from '../access/project-caller.ts'
 import { apiError } from '../errors.ts'
-import { readBody, wantedWrite } from '../http/input.ts'
+import { readBody, wantedWait, wantedWrite } from '../http/input.ts'
 import type { VaultSurface } from '../http/surface.ts'
 import type { SignedRequests } from './signed-requests.ts'
 
@@ -20,20 +20,20 @@ import type { SignedRequests } from './signed-requests.ts'
  * Lets requests with a valid signature in. The signature covers the bytes on the wire: `originalUrl` and the Host header,
  * or the scheme and host that a trusted proxy forwards.
  *
- * @param deps `fetchLimit` counts fetches before their signature is verified; `limitWrite` counts a write of a project; a
- *   project with more than `maxUnreadBytes` of unread responses gets no more
+ * @param deps `readLimits` count fetches, and requests for changes, before their signature is verified; `limitWrite` counts
+ *   a write of a project; a project with more than `maxUnreadBytes` of unread responses gets no more
  */
 export function createSignatureGuard(deps: {
   signedRequests: SignedRequests
   proxies: TrustedProxies
-  fetchLimit: RateLimit
+  readLimits: { readonly fetch: RateLimit; readonly changes: RateLimit }
   limitWrite: RateLimit
   unread: UnreadAnswers
   maxUnreadBytes: number
 }): Guard<VaultSurface, ProjectCaller> {
-  const { signedRequests, proxies, fetchLimit, limitWrite, unread, maxUnreadBytes } = deps
+  const { signedRequests, proxies, readLimits, limitWrite, unread, maxUnreadBytes } = deps
 
-  async function verify(request: Request, response: Response): Promise<ProjectCaller> {
+  async function verify(request: Request, response: Response, waits: boolean): Promise<ProjectCaller> {
     const isRead = request.method === 'GET'
     const authenticated = await signedRequests.authenticate(receivedMessage(request, proxies))
     // Before the nonce is spent, so that the same request can be sent again.
@@ -42,7 +42,7 @@ export function createSignatureGuard(deps: {
       body: await readBody(request),
       address: clientAddress(request, proxies),
       isWrite: request.method === 'PUT',
-      wanted: wantedWrite(response),
+      wanted: waits ? wantedWait(response) : wantedWrite(response),
     })
     // After the nonce is spent, so that a replayed request does not use up the project's writes.
     if (!isRead) await limitWrite(caller.project, request, response)
@@ -56,10 +56,10 @@ export function createSignatureGuard(deps: {
   }
 
   return ({ limit }, request, response) => {
-    if (limit === 'none') return verify(request, response)
+    if (limit === 'none') return verify(request, response, false)
     return signedRequests.countFetch(async () => {
-      await fetchLimit(addressKey(clientAddress(request, proxies)), request, response)
-      return verify(request, response)
+      await readLimits[limit](addressKey(clientAddress(request, proxies)), request, response)
+      return verify(request, response, limit === 'changes')
     })
   }
 }

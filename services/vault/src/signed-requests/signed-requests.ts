@@ -57,6 +57,9 @@ export function createSignedRequests(deps: {
     return key === undefined || hasEnded(key) ? undefined : key
   }
 
+  /** After a change of a project, all clients that waited are confirmed at once. */
+  const findFresh = sharedInTurn(signingProjects.findFresh)
+
   async function verifySignature(message: ReceivedMessage): Promise<[VerifiedRequest, SigningProject]> {
     const parsed = translate(() => parseSignedRequest(message))
     const { project, publicKeyHex } = parsed.claims
@@ -160,7 +163,7 @@ export function createSignedRequests(deps: {
      * @throws ApiError unknown_project, invalid_signature
      */
     confirm: async (caller: ProjectCaller): Promise<ProjectCaller> => {
-      const signer = await signingProjects.findFresh(caller.project)
+      const signer = await findFresh(caller.project)
       if (signer === undefined) throw apiError('unknown_project')
       const isUncovered = caller.isWrite && signer.requireContentDigest && !caller.coversContent
       const key = signer.keys.get(caller.publicKey.toString('hex'))
@@ -195,6 +198,23 @@ function createPending() {
         pending--
       }
     },
+  }
+}
+
+/** Shares a read between all calls for a name before it starts, which is at the end of this turn of the event loop. */
+function sharedInTurn<T>(read: (name: string) => Promise<T>): (name: string) => Promise<T> {
+  const starting = new Map<string, Promise<T>>()
+  return (name) => {
+    const joined = starting.get(name)
+    if (joined !== undefined) return joined
+    const started = new Promise<T>((resolve) => {
+      setImmediate(() => {
+        starting.delete(name)
+        resolve(read(name))
+      })
+    })
+    starting.set(name, started)
+    return started
   }
 }
 

@@ -1,5 +1,5 @@
-import type { Logger } from '@vault-and-tracker/service-kit/log/logger'
 import { Redis } from 'ioredis'
+import type { Logger } from '../log/logger.ts'
 
 const HEARTBEAT_MS = 5_000
 const COMMAND_TIMEOUT_MS = 2_000

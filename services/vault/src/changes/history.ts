@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto'
+import type { EnvironmentSeal } from '../integrity/rows.ts'
+
+/** The keys of an environment with their current versions. */
+export type EnvironmentState = {
+  /** Differs whenever the environment differs. */
+  readonly version: string
+  /** The code of the environment's row; null if no secret was ever put there. */
+  readonly code: Buffer | null
+  readonly keys: ReadonlyMap<string, number>
+}
+
+/** What changed from one version of an environment to the next known one. */
+type Step = { readonly from: string; readonly changed: readonly string[] }
+
+type Known = { readonly state: EnvironmentState; readonly steps: readonly Step[] }
+
+/** A client asks again within milliseconds of an answer, so it is a few changes behind at most. */
+const MAX_STEPS = 20
+
+/** Keys of all environments. They take about 100 bytes each. */
+const MAX_KEYS = 50_000
+
+/** The state of an environment as it was read. */
+export function stateOf(
+  stored: EnvironmentSeal | undefined,
+  current: readonly { readonly key: string; readonly version: number }[],
+): EnvironmentState {
+  const keys = new Map(current.map(({ key, version }) => [key, version]))
+  return { version: versionOf(stored), code: stored?.code ?? null, keys }
+}
+
+/**
+ * The revision alone would repeat in a project that was deleted and created again. The code depends on the project, the
+ * environment, the revision and every version in it. It is hashed, because clients must not learn codes.
+ */
+function versionOf(stored: EnvironmentSeal | undefined): string {
+  if (stored === undefined) return '0'
+  return `${String(stored.revision)}-${createHash('sha256').update(stored.code).digest('hex').slice(0, 16)}`
+}
+
+/** Remembers the latest state of environments that clients watch, and which keys changed before it. */
+export function createChangeHistory(maxKeys = MAX_KEYS) {
+  /** The least recently used one comes first. */
+  const environments = new Map<string, Known>()
+  let count = 0
+
+  function remove(place: string): void {
+    count -= costOf(environments.get(place))
+    environments.delete(place)
+  }
+
+  function set(place: string, known: Known): void {
+    remove(place)
+    environments.set(place, known)
+    count += costOf(known)
+    for (const oldest of environments.keys()) {
+      if (count <= maxKeys || oldest === place) break
+      remove(oldest)
+    }
+  }
+
+  return {
+    /** The latest known state. */
+    find: (place: string): EnvironmentState | undefined => environments.get(place)?.state,
+
+    /** Remembers a state that was just read. */
+    note: (place: string, state: EnvironmentState): void => {
+      const known = environments.get(place)
+      if (known === undefined || known.state.version === state.version) set(place, { state, steps: known?.steps ?? [] })
+      else {
+        const step = { from: known.state.version, changed: changedKeys(known.state.keys, state.keys) }
+        set(place, { state, steps: [...known.steps, step].slice(-MAX_STEPS) })
+      }
+    },
+
+    /** The keys that changed or were removed since a version of the noted state; all keys if that is unknown. */
+    changedSince: (place: string, since: string | undefined, state: EnvironmentState): readonly string[] => {
+      const known = environments.get(place)
+      const first = known?.steps.findLastIndex(({ from }) => from === since) ?? -1
+      if (known?.state.version !== state.version || first === -1) return [...state.keys.keys()]
+      return [...new Set(known.steps.slice(first).flatMap(({ changed }) => changed))]
+    },
+  }
+}
+
+function changedKeys(before: ReadonlyMap<string, number>, after: ReadonlyMap<string, number>): readonly string[] {
+  const changed = [...after].filter(([key, version]) => before.get(key) !== version).map(([key]) => key)
+  return [...changed, ...[...before.keys()].filter((key) => !after.has(key))]
+}
+
+function costOf(known: Known | undefined): number {
+  if (known === undefined) return 0
+  return 1 + known.state.keys.size + known.steps.reduce((sum, { changed }) => sum + changed.length, 0)
+}

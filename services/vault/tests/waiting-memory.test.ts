@@ -1,0 +1,89 @@
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import {
+  askUnread,
+  eventually,
+  memoryOf,
+  removeTemporaryFolder,
+  type TestDatabase,
+  temporaryFolder,
+  testRedis,
+} from '@vault-and-tracker/dev-env'
+import { createProject, type Key, signedSend, signHeaders } from './support/client.ts'
+import { createVaultDatabase } from './support/vault.ts'
+import { startVaultProcess, type VaultProcess } from './support/vault-process.ts'
+
+const CLIENTS = 1_000
+const MAX_GROWTH = 30 * 1_024 ** 2
+
+let folder: string
+let database: TestDatabase
+let service: VaultProcess
+let key: Key
+
+beforeAll(async () => {
+  folder = temporaryFolder('waiting-memory')
+  database = await createVaultDatabase()
+  const { url: redisUrl } = await testRedis()
+  service = await startVaultProcess({ folder, databaseUrl: database.appUrl, redisUrl })
+  key = await createProject(service.url, 'shop')
+  for (let n = 0; n < 20; n++) await put(`SECRET_${String(n)}`)
+})
+
+afterAll(async () => {
+  await service.process.stop()
+  await database.drop()
+  removeTemporaryFolder(folder)
+})
+
+const put = (name: string) =>
+  signedSend({
+    ...{ project: 'shop', key, method: 'PUT', url: `${service.url}/v1/secrets` },
+    body: { key: name, value: 'v', env: 'production' },
+  })
+
+async function waitingClients(): Promise<number> {
+  const metrics = await (await fetch(`${service.url}/metrics`)).text()
+  return Number(/^vault_waiting_clients (\d+)$/m.exec(metrics)?.[1])
+}
+
+const untilWaiting = (count: number) => eventually(async () => (await waitingClients()) === count)
+
+/** Opens the connections of all clients, which wait. */
+async function openAll(): Promise<Socket[]> {
+  const url = `${service.url}/v1/secrets/changes`
+  const { body } = await signedSend({ project: 'shop', key, method: 'GET', url })
+  const target = `/v1/secrets/changes?values=true&since=${(body as { version: string }).version}`
+  const sockets: Socket[] = []
+  for (let n = 0; n < CLIENTS; n++) {
+    const signed = await signHeaders({ project: 'shop', key, method: 'GET', url: service.url + target })
+    const lines = Object.entries({ Host: new URL(service.url).host, ...signed }).map(([k, v]) => `${k}: ${v}\r\n`)
+    sockets.push(await askUnread(service.url, `GET ${target} HTTP/1.1\r\n${lines.join('')}\r\n`))
+  }
+  await untilWaiting(CLIENTS)
+  return sockets
+}
+
+test('1,000 waiting clients take less than 30 MiB and no connection to Postgres, and all receive a change', async () => {
+  // The first clients let the memory of the process grow to what the same requests without a wait need.
+  for (const socket of await openAll()) socket.destroy()
+  await untilWaiting(0)
+  const before = memoryOf(service.process.pid)
+  const sockets = await openAll()
+  expect(memoryOf(service.process.pid) - before).toBeLessThan(MAX_GROWTH)
+  const metrics = await (await fetch(`${service.url}/metrics`)).text()
+  expect(metrics).toMatch(/^postgres_pool_connections\{.*state="used".*\} 0$/m)
+
+  const answers = sockets.map(async (socket) => {
+    const [bytes] = (await once(socket.resume(), 'data')) as [Buffer]
+    return bytes.toString()
+  })
+  await put('NEW')
+  for (const answer of await Promise.all(answers)) {
+    expect(answer).toContain('HTTP/1.1 200 OK')
+    expect(answer).toContain('"changed":["NEW"]')
+  }
+  await untilWaiting(0)
+  for (const socket of sockets) socket.destroy()
+})
