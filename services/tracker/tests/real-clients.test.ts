@@ -9,7 +9,7 @@ import { makeTorrent } from './support/make-torrent.ts'
 import { createMember } from './support/members.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
 
-const SIZE = 8 * 1024 * 1024
+const SIZE = 1024 * 1024
 const PIECE = 262_144
 
 let tracker: TestTracker

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { CATALOGUE, SEARCH_CASES } from './data/search-quality.ts'
+import type { Client } from './support/client.ts'
 import { makeTorrent } from './support/make-torrent.ts'
 import { createMember } from './support/members.ts'
 import { readFeed, setLimits, startTorznabSite, type TorznabSite } from './support/torznab.ts'
@@ -17,7 +18,8 @@ import { SONARR, searchAnime, searchDaily, searchEpisode, searchSeason, syncSona
 import { type Indexer, type Release, ToolError } from './tools/tool.ts'
 import { readXml } from './tools/xml.ts'
 
-// Replays the requests of the tools in tools/, and checks the answers with the tools' own rules.
+// Replays the requests of the tools in tools/, and checks the answers with the tools' own rules. Searches of tools and
+// members return exactly the results that were labelled by hand.
 
 const KEYS = new Map(CATALOGUE.map(({ name, key }) => [name, key]))
 
@@ -143,6 +145,24 @@ describe('search', () => {
       expect(keysOf(items).toSorted()).toEqual(keys.toSorted())
     },
   )
+})
+
+describe('search of a member', () => {
+  type Named = { readonly name: string }
+  const namesOf = (torrents: readonly Named[]) => torrents.map(({ name }) => KEYS.get(name) ?? name)
+  let member: Client
+
+  beforeAll(async () => {
+    member = await site.tracker.signedIn('searching')
+  })
+
+  const queries = SEARCH_CASES.filter(({ client }) => client === 'member')
+  test.each(queries.map((one) => [one.query, one] as const))('%s', async (query, { returns, suggests }) => {
+    const { json } = await member.get(`/api/torrents?limit=100&${query}`)
+    const { items, suggestions = [] } = json as { items: readonly Named[]; suggestions?: readonly Named[] }
+    expect(namesOf(items).toSorted()).toEqual(returns.toSorted())
+    if (suggests.length > 0) expect(namesOf(suggestions).filter((key) => suggests.includes(key))).not.toEqual([])
+  })
 })
 
 test('the programs and cross-seed get the file of a release', async () => {

@@ -6,7 +6,6 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { askUntilRefused, eventually } from '@vault-and-tracker/dev-env'
 import { announce, rawGet } from './support/announcer.ts'
-import { createClient } from './support/client.ts'
 import { createAnnouncer, createMember, type TestMember, uploadTorrent } from './support/members.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
 import { startTrackerProcess, type TrackerProcess } from './support/tracker-process.ts'
@@ -244,27 +243,4 @@ test('only the last worker to stop shortens the connection queue', async () => {
   for (const socket of sockets) socket.write('GET /health HTTP/1.1\r\nHost: x\r\n\r\n')
   for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 200 /)
   expect((await exited).code).toBe(0)
-})
-
-test("replicas share peers, and apply each other's passkey resets", async () => {
-  const [one, two] = await Promise.all([startTrackerProcess(environment()), startTrackerProcess(environment())])
-  const seeder = await createMember(world, 'replica-seeder')
-  const leecher = await createMember(world, 'replica-leecher')
-  const torrent = await uploadTorrent(seeder, 'Torrent of two replicas')
-  await announce(one.url, seeder.passkey, { infoHash: torrent.infoHash, left: 0, port: 7001, event: 'started' })
-  const reply = await announce(two.url, leecher.passkey, { infoHash: torrent.infoHash, port: 7002, event: 'started' })
-  expect(reply.peers).toEqual(['127.0.0.1:7001'])
-
-  const client = createClient(one.url)
-  client.cookie = leecher.client.cookie
-  const reset = await client.post('/api/user/passkey', undefined, { origin: one.url })
-  expect(reset.status).toBe(200)
-  await eventually(async () => {
-    const reply = await announce(two.url, leecher.passkey, { infoHash: torrent.infoHash, port: 7002 })
-    return String(reply.fields['failure reason']).startsWith('Unknown passkey')
-  })
-  const accepted = await announce(two.url, reset.member('passkey'), { infoHash: torrent.infoHash, port: 7002 })
-  expect(accepted.fields['complete']).toBe(1)
-  const ended = await Promise.all([one.process.stop(), two.process.stop()])
-  expect(ended.map(({ code }) => code)).toEqual([0, 0])
 })

@@ -6,7 +6,7 @@ import {
   recordAlerts,
   startDurableServers,
 } from '@vault-and-tracker/dev-env'
-import { createProject, type Key, newKey, signedSend } from './support/client.ts'
+import { createProject, type Key, newKey, send, signedSend, signHeaders } from './support/client.ts'
 import { startVault, type TestVault } from './support/vault.ts'
 import { statusOf } from './support/vault-process.ts'
 
@@ -92,7 +92,8 @@ test('fires if the audit log cannot be sealed', async () => {
 
 test('fires if keys are guessed', async () => {
   const other = await createProject(vault.url, 'other')
-  await alerts.scrape(12, () => Promise.all(Array.from({ length: 70 }, () => load(other))))
+  const headers = await signHeaders({ project: 'shop', key: other, method: 'GET', url })
+  await alerts.scrape(12, () => Promise.all(Array.from({ length: 70 }, () => send(url, { headers }))))
   await alerts.expectFiring('VaultAuthenticationFailures')
 })
 

@@ -1,4 +1,8 @@
 import { Agent, get } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** Without it, the clients would take the processor from the server while it stops. */
+const PAUSE_MS = 20
 
 /** Clients that send requests. */
 export type Askers = {
@@ -30,6 +34,7 @@ export function askUntilRefused(
       })
       if (code !== undefined) return code
       answered++
+      await sleep(PAUSE_MS)
     }
   }
   const ended = Promise.all(Array.from({ length: clients }, (_, client) => ask(client)))

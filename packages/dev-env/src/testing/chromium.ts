@@ -7,5 +7,8 @@ export async function launchChromium(args: readonly string[] = []): Promise<Brow
   // Loading it takes as long as everything else that a test file loads, and few test files need it.
   const { chromium } = await import('playwright-core')
   // Root has no sandbox.
-  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage', ...args] })
+  return chromium.launch({
+    executablePath,
+    args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', ...args],
+  })
 }

@@ -1,5 +1,6 @@
-import { beforeAll, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
 import type { Client } from '../../tests/support/client.ts'
+import { createMember, type TestMember, uploadTorrent } from '../../tests/support/members.ts'
 import { PASSWORD } from '../../tests/support/tracker.ts'
 import { DESKTOP, NARROW, useSite } from './support/site.ts'
 
@@ -209,4 +210,45 @@ test('a passkey is reset and sessions are ended after a confirmation by name', a
   await page.getByText('erin has no active sessions.').waitFor()
   expect((await member.get('/api/user/me')).status).toBe(401)
   expect(await logged(id)).toMatchObject([{ action: 'user.sessions.end' }, { action: 'user.passkey.reset' }])
+})
+
+describe('the page of a user for others', () => {
+  let shown: TestMember
+  let viewer: TestMember
+
+  beforeAll(async () => {
+    shown = await createMember(site.tracker, 'open.handed')
+    viewer = await createMember(site.tracker, 'viewer')
+    await site.tracker.sql('update users set uploaded = 5400000000000, downloaded = 1200000000000 where id = $1', [
+      shown.id,
+    ])
+  })
+
+  test('a torrent links to its uploader, who shares their totals', async () => {
+    const { id } = await uploadTorrent(shown, 'Uploaded.Torrent')
+    const { page, problems } = await site.open(`/torrents/${id}`, DESKTOP, viewer.client)
+    await page.getByRole('link', { name: 'open.handed' }).click()
+    await page.waitForURL(`**/users/${shown.id}`)
+    await page.getByText('4.50', { exact: true }).waitFor()
+    expect(await page.getByText('Seed time').count()).toBe(0)
+    expect(await problems('user')).toEqual([])
+  })
+
+  test('private statistics are shown to staff only', async () => {
+    await shown.client.patch('/api/user/me', { statsPublic: false })
+    const { page, problems } = await site.open(`/users/${shown.id}`, DESKTOP, viewer.client)
+    await page.getByText('open.handed keeps their statistics private.').waitFor()
+    expect(await problems('user-hidden')).toEqual([])
+
+    const moderator = await site.tracker.signedIn('reads-users', 'moderator')
+    const staff = await site.open(`/users/${shown.id}`, DESKTOP, moderator)
+    await staff.page.getByText('Seed time').waitFor()
+    await staff.page.locator('.u-over').first().waitFor()
+    expect(await staff.problems('user-staff')).toEqual([])
+    await staff.page.getByRole('link', { name: '90 days' }).click()
+    await staff.page.waitForURL(`**/users/${shown.id}?days=90`)
+
+    await page.goto(`${site.tracker.url}/users/nobody`)
+    await page.getByText('Page not found').waitFor()
+  })
 })

@@ -1,5 +1,11 @@
 import { join } from 'node:path'
-import { type CommandOutcome, captureCommand, type TestDatabase, temporaryFolder } from '@vault-and-tracker/dev-env'
+import {
+  type CommandOutcome,
+  captureCommand,
+  type TestDatabase,
+  temporaryFolder,
+  testRedis,
+} from '@vault-and-tracker/dev-env'
 import { runCommand } from '@vault-and-tracker/service-kit/lifecycle/command'
 import { keyringCommand } from '../../src/commands/keyring.command.ts'
 import { addToKeyringFile } from '../../src/keyring/keyring.file.ts'
@@ -25,6 +31,8 @@ export type KeyringFixture = {
 export async function createKeyringFixture(): Promise<KeyringFixture> {
   const database = await createVaultDatabase()
   const sql = await connectSql(database.ownerUrl)
+  // A restarted vault with an empty Redis would wait, because it has lost its nonces.
+  const { url: redisUrl } = await testRedis()
   const folder = temporaryFolder('keyring')
   const file = join(folder, 'keyring.json')
   addToKeyringFile(file, 'k1')
@@ -36,7 +44,7 @@ export async function createKeyringFixture(): Promise<KeyringFixture> {
     env,
     keys: (...args) => captureCommand((terminal) => runCommand(keyringCommand, terminal), { args, env }),
     startVault: () =>
-      startVault({ VAULT_KEYRING: '', VAULT_KEYRING_ACTIVE: '', VAULT_KEYRING_FILE: file }, { database }),
+      startVault({ VAULT_KEYRING: '', VAULT_KEYRING_ACTIVE: '', VAULT_KEYRING_FILE: file }, { database, redisUrl }),
     count: async (text) => Number((await sql<{ count: string }>(text))[0]?.count),
     remove: async () => {
       await sql.end()

@@ -2,16 +2,24 @@ import { Agent } from 'node:https'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import {
   freePort,
+  IDLE_SCALE,
+  NGINX_KEEPS_MS,
   type Nginx,
+  raceIdleEnds,
   replicaAddresses,
   restartUnderLoad,
   startNginx,
   type TestDatabase,
   testRedis,
 } from '@vault-and-tracker/dev-env'
+import { listen } from '@vault-and-tracker/service-kit/http/server'
+import { createLogger } from '@vault-and-tracker/service-kit/log/logger'
+import { createHttpServer } from '../src/app.ts'
 import { createProject, type Key } from './support/client.ts'
 import { createProxiedRequests } from './support/proxied.ts'
 import { createVaultDatabase, startVault, type TestVault } from './support/vault.ts'
+
+const CLIENTS = 32
 
 let ports: readonly [number, number]
 let database: TestDatabase
@@ -48,6 +56,25 @@ function startReplica(i: number): Promise<TestVault> {
     { database, redisUrl },
   )
 }
+
+test('no request is lost when either side ends an idle connection', async () => {
+  const server = createHttpServer(replicas[0].context, {
+    logger: createLogger({ name: 'vault', level: 'silent' }),
+    stopping: new AbortController().signal,
+  })
+  const running = await listen(server, { host: '127.0.0.1', port: 0 })
+  server.keepAliveTimeout *= IDLE_SCALE
+  const keeping = await startNginx({ vault: [`127.0.0.1:${String(running.port)}`] }, NGINX_KEEPS_MS)
+  const idle = new Agent({ keepAlive: true, secureContext: keeping.trusted })
+  const prepare = createProxiedRequests(keeping, idle, key)
+  const outcomes = await raceIdleEnds(keeping, running.port, () =>
+    Promise.all(Array.from({ length: CLIENTS }, (_, i) => prepare(i))),
+  )
+  idle.destroy()
+  await keeping.stop()
+  await running.drain()
+  expect(new Set(outcomes)).toEqual(new Set(['200']))
+})
 
 test('no request is lost to a rolling restart of two replicas, following docs/operations.md', async () => {
   const prepare = createProxiedRequests(nginx, agent, key)

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import { eventually, removeTemporaryFolder, startRedis, temporaryFolder } from '@vault-and-tracker/dev-env'
-import { percentBytes, rawGet } from './support/announcer.ts'
+import { announce, percentBytes, rawGet } from './support/announcer.ts'
+import { createClient } from './support/client.ts'
 import { createAnnouncer, createMember, type TestMember, uploadTorrent } from './support/members.ts'
 import { answerTo, connectSocket, makeOffers, type SocketClient } from './support/socket-client.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
@@ -26,8 +27,9 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((client) => client.close()))
 })
 afterAll(async () => {
-  await Promise.all([one.process.stop(), two.process.stop()])
+  const ended = await Promise.all([one.process.stop(), two.process.stop()])
   await world.stop()
+  expect(ended.map(({ code }) => code)).toEqual([0, 0])
 })
 
 async function newTorrent(): Promise<string> {
@@ -84,8 +86,30 @@ test('refuses a peer id with a live socket in another process, and takes over a 
   expect(await counts(infoHash)).toBe('0/1')
 })
 
+test("replicas share peers, and apply each other's passkey resets", async () => {
+  const seeder = await createMember(world, 'replica-seeder')
+  const leecher = await createMember(world, 'replica-leecher')
+  const torrent = await uploadTorrent(seeder, 'Torrent of two replicas')
+  await announce(one.url, seeder.passkey, { infoHash: torrent.infoHash, left: 0, port: 7001, event: 'started' })
+  const reply = await announce(two.url, leecher.passkey, { infoHash: torrent.infoHash, port: 7002, event: 'started' })
+  expect(reply.peers).toEqual(['127.0.0.1:7001'])
+
+  const client = createClient(one.url)
+  client.cookie = leecher.client.cookie
+  const reset = await client.post('/api/user/passkey', undefined, { origin: one.url })
+  expect(reset.status).toBe(200)
+  await eventually(async () => {
+    const reply = await announce(two.url, leecher.passkey, { infoHash: torrent.infoHash, port: 7002 })
+    return String(reply.fields['failure reason']).startsWith('Unknown passkey')
+  })
+  const accepted = await announce(two.url, reset.member('passkey'), { infoHash: torrent.infoHash, port: 7002 })
+  expect(accepted.fields['complete']).toBe(1)
+})
+
 test('the peers of a killed process leave the counts', async () => {
   const infoHash = await newTorrent()
+  const keys = (): Promise<string[]> => world.redisClient.keys('tracker:sockets:process:*')
+  const others = await keys()
   const doomed = await startTrackerProcess({ DATABASE_URL: world.database.appUrl, REDIS_URL: world.redisUrl })
   const survivor = await connect(one.url, 0)
   await survivor.announce(infoHash, { event: 'started' })
@@ -93,6 +117,8 @@ test('the peers of a killed process leave the counts', async () => {
     await (await connect(doomed.url, user)).announce(infoHash, { event: 'started', left: user === 1 ? 0 : 1000 })
   expect(await counts(infoHash)).toBe('1/3')
   await doomed.process.kill()
+  // Otherwise it would expire after 15 seconds.
+  await world.redisClient.del((await keys()).filter((key) => !others.includes(key)))
   await eventually(async () => (await counts(infoHash)) === '0/1', 40_000)
 })
 

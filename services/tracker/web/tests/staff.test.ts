@@ -1,0 +1,257 @@
+import { beforeAll, describe, expect, test } from '@jest/globals'
+import type { Client } from '../../tests/support/client.ts'
+import { requestsAreWritten } from '../../tests/support/torznab-log.ts'
+import { fillCatalogue } from './support/catalogue.ts'
+import { addTorrent, DESKTOP, NARROW, useSite } from './support/site.ts'
+
+const site = useSite({ UPLOAD_APPROVAL: 'manual' })
+let admin: Client
+let moderator: Client
+
+beforeAll(async () => {
+  admin = await site.tracker.signedIn('the-admin', 'admin')
+  moderator = await site.tracker.signedIn('the-moderator', 'moderator')
+})
+
+describe('the log', () => {
+  beforeAll(async () => {
+    // Enough for a second page.
+    for (let count = 0; count < 45; count += 1) await admin.patch('/api/admin/site', { downloadPercent: count % 2 })
+    const member = await site.tracker.signedIn('logged')
+    const name = 'The.Long.Harbour.S02E05.Night.Tide.1080p.WEB-DL.DDP5.1.H.264-GROUP'
+    const id = await addTorrent(member, name)
+    await moderator.post(`/api/admin/torrents/${id}/reject`, { reason: 'The audio is out of step from minute 12 on.' })
+    await moderator.post(`/api/admin/torrents/${id}/approve`)
+    await admin.patch(`/api/torrents/${id}`, { downloadPercent: 0 })
+    const user = (await member.get('/api/user/me')).member('id')
+    await admin.patch(`/api/admin/users/${user}`, { canDownload: false, invitesLeft: 3, reason: 'too many accounts' })
+    await admin.post(`/api/admin/users/${user}/passkey`)
+    await admin.patch('/api/admin/site', { downloadPercent: 50 })
+  })
+
+  test('an administrator reads the log', async () => {
+    const { page, problems } = await site.open('/admin/log', DESKTOP, admin)
+    await page.getByRole('cell', { name: 'rejected a torrent' }).waitFor()
+    await page.getByText('too many accounts').waitFor()
+    expect(await problems('log')).toEqual([])
+  })
+
+  test('the log is filtered by user, action and time in the address', async () => {
+    const { page, problems } = await site.open('/admin/log', DESKTOP, admin)
+    await page.getByText('51 actions').waitFor()
+    await page.getByRole('link', { name: 'Next' }).click()
+    await page.getByText('Page 2 of 2').waitFor()
+    await page.getByRole('searchbox', { name: 'Username' }).fill('THE-moderator')
+    await page.getByText('2 actions').waitFor()
+    await page.getByLabel('Action').selectOption('rejected a torrent')
+    await page.getByText('1 action', { exact: true }).waitFor()
+    await page.getByText('The audio is out of step').waitFor()
+    const today = new Intl.DateTimeFormat('sv-SE').format(new Date())
+    await page.getByLabel('From').fill(today)
+    await page.getByLabel('To', { exact: true }).fill(today)
+    await page.waitForURL('**to=*')
+    await page.getByText('1 action', { exact: true }).waitFor()
+    await page.getByLabel('To', { exact: true }).fill('2001-01-01')
+    await page.getByText('No matching actions.').waitFor()
+    expect(await problems('log-none')).toEqual([])
+    await page.getByRole('link', { name: 'Clear filters' }).click()
+    await page.getByText('51 actions').waitFor()
+  })
+})
+
+describe('the settings of the site', () => {
+  test('an administrator sees the settings of the site', async () => {
+    const { page, problems } = await site.open('/admin/site', DESKTOP, admin)
+    await page.getByText('REGISTRATION=').waitFor()
+    expect(await problems('site')).toEqual([])
+    await page.getByRole('button', { name: 'Start freeleech' }).click()
+    await page.getByText('will no longer count').waitFor()
+    expect(await problems('site-freeleech')).toEqual([])
+  })
+
+  test('freeleech starts and ends, and rates are set', async () => {
+    const { page } = await site.open('/admin/site', DESKTOP, admin)
+    const dialog = page.getByRole('dialog')
+    await page.getByRole('button', { name: 'Start freeleech' }).click()
+    await dialog.getByRole('button', { name: 'Start freeleech' }).click()
+    await page.getByText('Download rate 0 %').waitFor()
+    expect((await admin.get('/api/admin/site')).json).toEqual({ downloadPercent: 0, uploadPercent: 100 })
+    await page.getByRole('button', { name: 'End freeleech' }).click()
+    await dialog.getByRole('button', { name: 'End freeleech' }).click()
+    await page.getByText('Download rate 100 %').waitFor()
+    await page.getByLabel('Upload rate').fill('200')
+    await page.getByRole('button', { name: 'Save rates' }).click()
+    await page.getByText('upload rate 200 %').waitFor()
+    const { items } = (await admin.get('/api/admin/log')).json as { items: unknown[] }
+    expect(items.slice(0, 3)).toMatchObject([
+      { action: 'site.update', before: { uploadPercent: 100 }, after: { uploadPercent: 200 } },
+      { action: 'site.update', after: { downloadPercent: 100 } },
+      { action: 'site.update', after: { downloadPercent: 0 } },
+    ])
+  })
+
+  test('staff set the rates of a torrent on its page; members cannot', async () => {
+    const member = await site.tracker.signedIn('of-free-torrents')
+    const id = await addTorrent(member, 'Free.Torrent.2024.1080p')
+    const { page, problems } = await site.open(`/torrents/${id}`, DESKTOP, admin)
+    await page.getByRole('button', { name: 'Set rates' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Freeleech' }).click()
+    expect(await page.getByLabel('Download rate').inputValue()).toBe('0')
+    expect(await problems('torrent-freeleech')).toEqual([])
+    await page.getByRole('button', { name: 'Save rates' }).click()
+    await page.getByText('Saved.').waitFor()
+    expect((await admin.get(`/api/torrents/${id}`)).json).toMatchObject({ downloadPercent: 0 })
+    const own = await site.open(`/torrents/${id}`, DESKTOP, member)
+    await own.page.getByRole('button', { name: 'Edit torrent' }).waitFor()
+    expect(await own.page.getByRole('button', { name: 'Set rates' }).count()).toBe(0)
+  })
+})
+
+describe('moderation', () => {
+  const NAMES = [
+    'The.Long.Harbour.S02E05.Night.Tide.1080p.WEB-DL.DDP5.1.H.264-GROUP',
+    'Paper.Moons.2024.2160p.UHD.BluRay.REMUX.HDR10.HEVC.TrueHD.7.1.Atmos-OTHER',
+    'Distant.Shores.S01.720p.HDTV.x264-GROUP',
+  ] as const
+
+  let member: Client
+
+  beforeAll(async () => {
+    member = await site.tracker.signedIn('moderated')
+  })
+
+  async function uploadAll(): Promise<readonly string[]> {
+    await site.tracker.sql('delete from torrents')
+    const ids: string[] = []
+    for (const name of NAMES)
+      ids.push(
+        await addTorrent(member, name, {
+          files: [
+            [`${name}.mkv`, 3_000_000],
+            ['readme.txt', 900],
+          ],
+        }),
+      )
+    await site.tracker.sql(`update torrents set description = 'Recorded at home.' || chr(10) || 'All of it.'`)
+    return ids
+  }
+
+  const stateOf = async (id = ''): Promise<unknown> => {
+    const { state, stateReason } = (await moderator.get(`/api/torrents/${id}`)).json as {
+      state: string
+      stateReason: string | null
+    }
+    return [state, stateReason]
+  }
+
+  test('a moderator looks through the queue', async () => {
+    await uploadAll()
+    const { page, problems } = await site.open('/torrents', NARROW, moderator)
+    await page.getByRole('link', { name: 'Staff' }).click()
+    await page.getByRole('navigation', { name: 'Staff' }).getByRole('link', { name: 'Moderation 3 pending' }).click()
+    await page.getByText('3 torrents').waitFor()
+    const queue = page.getByRole('list', { name: 'Torrents' })
+    await queue.getByRole('link').first().waitFor()
+    expect(await problems('moderation-queue')).toEqual([])
+    await queue.getByRole('link', { name: 'Paper' }).click()
+    await page.getByRole('heading', { name: 'Paper' }).waitFor()
+    await page.getByText('readme.txt').waitFor()
+    await page.getByText('Recorded at home.').waitFor()
+    expect(await problems('moderation-torrent')).toEqual([])
+    await page.getByRole('button', { name: 'Reject torrent' }).click()
+    await page.getByLabel('Reason').waitFor()
+    expect(await problems('moderation-reject')).toEqual([])
+  })
+
+  test('torrents are approved and rejected with keyboard shortcuts', async () => {
+    const [first, second, third] = await uploadAll()
+    const { page, problems } = await site.open('/admin/moderation', DESKTOP, moderator)
+    const heading = (name: string) => page.getByRole('heading', { name })
+    await heading('Long.Harbour').waitFor()
+    await page.keyboard.press('j')
+    await heading('Paper.Moons').waitFor()
+    await page.keyboard.press('k')
+    await heading('Long.Harbour').waitFor()
+    await page.keyboard.press('a')
+    await page.getByText('approved.').waitFor()
+    await heading('Paper.Moons').waitFor()
+    expect(await stateOf(first)).toEqual(['approved', null])
+    await page.keyboard.press('r')
+    await page.getByLabel('Reason').waitFor()
+    await page.keyboard.type('a sample is missing')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.getByText('rejected.').waitFor()
+    await heading('Distant.Shores').waitFor()
+    expect(await stateOf(second)).toEqual(['rejected', 'a sample is missing'])
+    await page.getByText('1 torrent', { exact: true }).waitFor()
+    await page.keyboard.press('a')
+    await page.getByText('No torrents are awaiting approval.').waitFor()
+    expect(await stateOf(third)).toEqual(['approved', null])
+    expect(await problems('moderation-none')).toEqual([])
+
+    await page.getByRole('link', { name: 'Rejected' }).click()
+    await page.getByText('Rejected: a sample is missing').waitFor()
+    await page.getByRole('button', { name: 'Approve torrent' }).click()
+    await page.getByText('No rejected torrents.').waitFor()
+    expect(await stateOf(second)).toEqual(['approved', null])
+    const { items } = (await admin.get('/api/admin/log')).json as { items: { action: string }[] }
+    expect(items.slice(0, 4).map(({ action }) => action)).toEqual([
+      'torrent.approve',
+      'torrent.approve',
+      'torrent.reject',
+      'torrent.approve',
+    ])
+  })
+
+  test('a moderator cannot open the pages of administrators', async () => {
+    const { page } = await site.open('/admin', DESKTOP, moderator)
+    const list = page.getByRole('navigation', { name: 'Staff' })
+    await list.getByRole('link', { name: 'Moderation' }).waitFor()
+    for (const name of ['Users', 'Categories', 'Site', 'Log'])
+      expect(await list.getByRole('link', { name }).count()).toBe(0)
+    await page.goto(`${site.tracker.url}/admin/users`)
+    await page.getByText('Page not found').waitFor()
+  })
+})
+
+describe('the overview', () => {
+  beforeAll(async () => {
+    await fillCatalogue(site.tracker, await site.tracker.signedIn('of-the-catalogue'))
+    await site.tracker.sql(
+      `update torrents set state = 'pending' where id in (select id from torrents order by name limit 3)`,
+    )
+    for (let i = 0; i < 4; i += 1) await site.tracker.client().get('/api/torznab?t=search&apikey=wrong')
+    await requestsAreWritten(site.tracker)
+  })
+
+  test('the overview shows what needs attention', async () => {
+    const { page, problems } = await site.open('/admin', DESKTOP, admin)
+    await page.getByText('uploads to review').waitFor()
+    await page.getByText('100.0 % of requests').waitFor()
+    expect(await problems('overview')).toEqual([])
+  })
+
+  test('a number links to its page', async () => {
+    const { page } = await site.open('/admin', DESKTOP, admin)
+    await page.getByRole('link', { name: 'Announces per second' }).click()
+    await page.waitForURL('**/admin/swarms')
+    await page.goBack()
+    await page.getByRole('link', { name: 'Blocked addresses' }).click()
+    await page.waitForURL('**/admin/torznab?tab=blocks')
+  })
+
+  test('an administrator finds the staff pages', async () => {
+    const { page, problems } = await site.open('/torrents', DESKTOP, admin)
+    await page.getByRole('link', { name: 'Staff' }).click()
+    await page.getByRole('heading', { name: 'Staff' }).waitFor()
+    expect(await problems('staff')).toEqual([])
+  })
+
+  test('members cannot open staff pages', async () => {
+    const member = await site.tracker.signedIn('nobody')
+    const { page } = await site.open('/admin', DESKTOP, member)
+    await page.getByText('Page not found').waitFor()
+    expect(await page.getByRole('link', { name: 'Staff' }).count()).toBe(0)
+  })
+})
