@@ -1,9 +1,8 @@
 import { isAbsolute, join, relative } from 'node:path'
-import { findProgram } from '../processes/command.mjs'
 import type { Demo } from '../world/demo.ts'
 
 /** The repository and the data directory. */
-export type Place = { root: string; dataDir: string; hasCurl?: boolean }
+export type Place = { root: string; dataDir: string }
 
 /** Quotes a word for a POSIX shell if necessary. */
 export function shellWord(text: string): string {
@@ -11,19 +10,13 @@ export function shellWord(text: string): string {
 }
 
 /** Three commands to paste in the repository: a signed request, the vault's admin API, the tracker's REST API. */
-export function commandsToTry(
-  { vault, tracker }: Demo,
-  { root, dataDir, hasCurl = findProgram('curl') !== undefined }: Place,
-): [what: string, command: string][] {
+export function commandsToTry({ vault, tracker }: Demo, { root, dataDir }: Place): [what: string, command: string][] {
   const below = relative(root, dataDir)
   const folder = below.startsWith('..') || isAbsolute(below) ? dataDir : below
   const file = (name: string): string => shellWord(join(folder, name))
   const member = tracker.users.find(({ role }) => role === 'member')
   if (member === undefined) throw new Error('the demo has no member')
   const login = JSON.stringify({ username: member.username, password: member.password })
-  const node = (code: string): string => `node --input-type=module -e ${shellWord(code)}`
-  const projects = `${vault.url}/v1/admin/projects`
-  const [signIn, torrents] = [`${tracker.url}/api/auth/login`, `${tracker.url}/api/torrents`]
   return [
     [
       'the demo project reads its secrets with a signed request',
@@ -32,24 +25,16 @@ export function commandsToTry(
     ],
     [
       "the administrator lists the vault's projects",
-      hasCurl
-        ? `curl -s -H 'Authorization: Bearer ${vault.adminToken}' ${projects}`
-        : node(
-            `const r = await fetch("${projects}", { headers: { authorization: "Bearer ${vault.adminToken}" } }); ` +
-              'console.log(await r.text())',
-          ),
+      `VAULT_URL=${vault.url} VAULT_ADMIN_TOKEN=${vault.adminToken} node packages/vault-client/dist/cli.js admin projects list --json`,
     ],
     [
       `${member.username} signs in to the tracker and lists its torrents`,
-      hasCurl
-        ? `curl -s -o /dev/null -c ${file('demo/cookies')} -H 'Content-Type: application/json' ` +
-          `-d ${shellWord(login)} ${signIn} && curl -s -b ${file('demo/cookies')} ${torrents}`
-        : node(
-            `const r = await fetch("${signIn}", { method: "POST", headers: { "content-type": "application/json" }, ` +
-              `body: ${JSON.stringify(login)} }); ` +
-              `const l = await fetch("${torrents}", { headers: { cookie: r.headers.getSetCookie()[0].split(";")[0] } }); ` +
-              'console.log(await l.text())',
-          ),
+      `node --input-type=module -e ${shellWord(
+        `const signIn = await fetch("${tracker.url}/api/auth/login", { method: "POST", headers: { "content-type": "application/json" }, ` +
+          `body: ${JSON.stringify(login)} }); ` +
+          `const list = await fetch("${tracker.url}/api/torrents", { headers: { cookie: signIn.headers.getSetCookie()[0].split(";")[0] } }); ` +
+          'console.log(await list.text())',
+      )}`,
     ],
   ]
 }

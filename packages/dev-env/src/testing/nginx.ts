@@ -153,6 +153,8 @@ export type ReplicaPair = {
 /** How long nginx may take to finish requests to a replica, according to docs/operations.md. */
 const DRAIN_MS = 2_000
 const CLIENTS = 32
+/** Of each client after an answer, so that the clients do not take the processor from nginx and the replicas. */
+const PAUSE_AFTER_ANSWER_MS = 10
 
 /** The addresses of the replicas in the notation of nginx. A replica that is `down` gets no requests. */
 export function replicaAddresses(ports: readonly [number, number], down?: 0 | 1): readonly string[] {
@@ -174,7 +176,10 @@ export async function restartUnderLoad(
   let sent = 0
   let isOver = false
   const client = async (): Promise<void> => {
-    while (!isOver) tally(outcomes, await send(sent++))
+    while (!isOver) {
+      tally(outcomes, await send(sent++))
+      await sleep(PAUSE_AFTER_ANSWER_MS)
+    }
   }
   const clients = Promise.all(Array.from({ length: CLIENTS }, client))
   try {
@@ -197,7 +202,6 @@ export async function restartUnderLoad(
 export const IDLE_SCALE = 1 / 30
 /** How long nginx keeps an idle connection in such a test. */
 export const NGINX_KEEPS_MS = 60_000 * IDLE_SCALE
-const IDLE_ROUNDS = 1 + TRIALS
 /** How long nginx is paused when a connection is about to end, so that requests arrive before the end of the connection. */
 const PAUSE_MS = 150
 
@@ -230,7 +234,7 @@ export async function raceIdleEnds(
     await Promise.all(requests.map((send) => send()))
   // The first requests open the connections.
   const outcomes = [...(await sendAll(await prepare()))]
-  for (const endMs of Array.from({ length: IDLE_ROUNDS }, () => endsMs).flat()) {
+  for (const endMs of Array.from({ length: TRIALS }, () => endsMs).flat()) {
     const requests = await prepare()
     await sleep(endMs - PAUSE_MS / 2)
     nginx.pause()
