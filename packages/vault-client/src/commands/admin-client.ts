@@ -3,7 +3,7 @@ import { createTransport, type Method } from '../client/transport.ts'
 import { adminUrl, type GlobalOptions, transportSettings } from './settings.ts'
 import { type Terminal, UsageError } from './terminal.ts'
 
-export type SecretMetadata = { id: string; key: string; env: string; updatedAt: string }
+export type SecretMetadata = Row & { readonly key: string }
 export type Row = Readonly<Record<string, unknown>>
 
 export type AdminClient = Awaited<ReturnType<typeof adminClient>>
@@ -32,6 +32,13 @@ export async function adminClient(options: GlobalOptions, terminal: Terminal) {
     revokeKey: (id: string, fingerprint: string) => send('DELETE', `/projects/${at(id)}/keys/${at(fingerprint)}`),
     secrets: async (id: string, env?: string) =>
       (await rows(`/projects/${at(id)}/secrets${query({ env })}`)) as readonly SecretMetadata[],
+    putSecret: async (id: string, body: object) =>
+      (await send('PUT', `/projects/${at(id)}/secrets`, body, true)) as { readonly version: number },
+    copySecrets: async (id: string, body: object) =>
+      (await send('POST', `/projects/${at(id)}/secrets/copy`, body, true)) as Record<'copied' | 'skipped', number>,
+    annotate: (id: string, details: object) => send('PATCH', `/secrets/${at(id)}`, details),
+    expiring: async (days: string) =>
+      (await send('GET', `/expiring${query({ days })}`)) as { items: readonly Row[]; complete: boolean },
     removeSecret: (id: string) => send('DELETE', `/secrets/${at(id)}`),
     versions: (id: string) => rows(`/secrets/${at(id)}/versions`),
     restore: (id: string, version: string) =>

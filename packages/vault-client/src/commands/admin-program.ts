@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import { adminCommands } from './admin.ts'
 import { keyCommands } from './admin-keys.ts'
+import { addAdminSecrets } from './admin-secrets-program.ts'
 import { readPublicKey } from './public-keys.ts'
 import type { Terminal } from './terminal.ts'
 import { readCount, readDuration, readEnvironment, readOverlap, readSince, readText } from './values.ts'
@@ -16,7 +17,7 @@ const publicKeyOption = (description: string): Option =>
 const KEPT = 'that of the replaced key by default'
 const KEPT_EXPIRY = 'by default it expires when the replaced key would'
 
-export function addAdmin(program: Command, terminal: Terminal): void {
+export function addAdmin(program: Command, terminal: Terminal, exit: (status: number) => void): void {
   const admin = program.command('admin').description('Manage projects, keys and administrators, and read the audit log')
   const projects = admin.command('projects').description('Manage projects')
   projects
@@ -41,6 +42,7 @@ export function addAdmin(program: Command, terminal: Terminal): void {
       adminCommands.removeProject(id, command.optsWithGlobals(), terminal),
     )
   addKeys(admin, terminal)
+  addAdminSecrets(admin, terminal, exit)
   addSecrets(admin, terminal)
   addAdministrators(admin, terminal)
   addAudit(admin, terminal)
@@ -115,11 +117,6 @@ function addRevoke(command: Command, terminal: Terminal): void {
 
 function addSecrets(admin: Command, terminal: Terminal): void {
   admin
-    .command('secrets <project>')
-    .description('List the ids and keys of secrets')
-    .addOption(new Option('--env <name>', 'Only this environment').argParser(readEnvironment))
-    .action((id: string, _options, command: Command) => adminCommands.secrets(id, command.optsWithGlobals(), terminal))
-  admin
     .command('rm <secret>')
     .description('Delete a secret by its id')
     .addOption(yesOption())
@@ -147,7 +144,7 @@ function addAdministrators(admin: Command, terminal: Terminal): void {
   administrators
     .command('add <name>')
     .description('Add an administrator and print their token, which is not shown again')
-    .addOption(new Option('--role <role>', 'Role').choices(['administrator', 'auditor']).default('auditor'))
+    .addOption(new Option('--role <role>', 'Role').choices(['administrator', 'editor', 'auditor']).default('auditor'))
     .option('--projects <names...>', 'Projects; all by default')
     .addOption(new Option('--expires <time>', 'Lifetime of the token, such as 30d').argParser(readDuration))
     .action((name: string, _options, command: Command) =>

@@ -57,7 +57,6 @@ type AuditOptions = { [name in 'action' | 'actor' | 'keyName' | 'env' | 'key' | 
 type Listing = 'projects' | 'administrators'
 const COLUMNS = {
   projects: ['id', 'publicKey', 'createdAt'],
-  secrets: ['id', 'key', 'env', 'updatedAt'],
   versions: ['version', 'createdAt', 'current'],
   administrators: ['id', 'name', 'role', 'projects', 'expiresAt'],
   audit: ['time', 'project', 'action', 'env', 'key', 'actor', 'keyName', 'ip', 'id', 'detail'],
@@ -90,9 +89,6 @@ export const adminCommands = {
     await admin.removeProject(id)
     done(options, terminal, `Deleted project ${id} and ${secrets}.`)
   },
-
-  secrets: async (id: string, options: GlobalOptions & { env?: string }, terminal: Terminal) =>
-    print(await (await adminClient(options, terminal)).secrets(id, options.env), COLUMNS.secrets, options, terminal),
 
   removeSecret: async (id: string, options: GlobalOptions & { yes?: boolean }, terminal: Terminal) => {
     const admin = await adminClient(options, terminal)

@@ -47,6 +47,16 @@ Examples:
   $ vault run --watch --preserve-env LOG_LEVEL -- node server.js
 `
 
+export const ADMIN_SECRETS_HELP = `
+Examples:
+  $ vault admin secrets shop --env production
+  $ printf %s 'correct horse' | vault admin secrets set shop PASSPHRASE --owner ada --expires 90d
+  $ vault admin secrets generate shop SESSION_KEY --length 64 --charset hex
+  $ vault admin secrets compare shop staging production
+  $ vault admin secrets copy shop staging production --only SESSION_KEY
+  $ vault admin secrets expiring --days 7
+`
+
 export const SET_HELP = `
 One final line break of standard input is removed; --from-file stores a file byte for byte.
 

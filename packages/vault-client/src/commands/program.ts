@@ -104,7 +104,7 @@ function vaultProgram(terminal: Terminal, version: string, exit: (status: number
   addIdentity(program, terminal)
   addSecrets(program, terminal, exit)
   addRun(program, terminal, exit)
-  addAdmin(program, terminal)
+  addAdmin(program, terminal, exit)
   addCompletions(program, terminal)
   for (const command of program.commands) addGlobalOptions(command)
   return program

@@ -69,44 +69,61 @@ export async function set(
   options: EnvOptions & { fromFile?: string; value?: string },
   terminal: Terminal,
 ): Promise<void> {
-  if (key.includes('=')) throw new UsageError(assignmentHint(key))
+  if (key.includes('=')) throw new UsageError(assignmentHint(key, 'vault set'))
   const settings = await clientSettings(options, terminal)
-  const value = await readValue(key, options, terminal)
-  if (value.includes('\0'))
-    throw new CommandError(
-      `the value of ${printable(key)} contains a null byte, which environment variables cannot contain; encode it, for example with base64`,
-    )
+  const value = await readValue(key, options, terminal, "--value ''")
   const { project } = settings
   await createVaultClient(settings).put(key, value, options.env)
   const text = `Set ${placeText(key, project, options.env)}.\n`
   report(options, terminal, { ok: true, key, project, env: options.env }, text)
 }
 
-function placeText(key: string, project: string, env: string): string {
+/** Returns the place of a secret for a message. */
+export function placeText(key: string, project: string, env: string): string {
   return `${printable(key)} in ${printable(project)}/${printable(env)}`
 }
 
 /** The text after `=` is probably a value, so it is not shown. */
-function assignmentHint(word: string): string {
+export function assignmentHint(word: string, command: string): string {
   const name = printable(word.slice(0, word.indexOf('='))) || 'KEY'
-  return `a key cannot contain =; pipe the value into vault set ${name}, or type it at the prompt`
+  return `a key cannot contain =; pipe the value into ${command} ${name}, or type it at the prompt`
 }
 
-async function readValue(
+/**
+ * Reads a value to store from an option, a file, a prompt or standard input.
+ *
+ * @param emptyOption the option that stores an empty value
+ */
+export async function readValue(
+  key: string,
+  source: { fromFile?: string; value?: string },
+  terminal: Terminal,
+  emptyOption: string,
+): Promise<string> {
+  const value = await readAnyValue(key, source, terminal, emptyOption)
+  if (value.includes('\0'))
+    throw new CommandError(
+      `the value of ${printable(key)} contains a null byte, which environment variables cannot contain; encode it, for example with base64`,
+    )
+  return value
+}
+
+async function readAnyValue(
   key: string,
   { fromFile, value }: { fromFile?: string; value?: string },
   terminal: Terminal,
+  emptyOption: string,
 ): Promise<string> {
   if (value !== undefined && fromFile !== undefined) throw new UsageError('use either --value or --from-file')
   if (value !== undefined) return value
   if (fromFile !== undefined) return await readFileOf(fromFile)
   if (terminal.stdin.isTTY === true) {
     const typed = await terminal.ask(`Value of ${printable(key)}: `, { hidden: true })
-    if (typed === '') throw new CommandError("the value is empty; use --value '' to store an empty value")
+    if (typed === '') throw new CommandError(`the value is empty; use ${emptyOption} to store an empty value`)
     return typed
   }
   const piped = (await readStdin(terminal)).replace(/\r?\n$/, '')
-  if (piped === '') throw new CommandError("standard input is empty; use --value '' to store an empty value")
+  if (piped === '') throw new CommandError(`standard input is empty; use ${emptyOption} to store an empty value`)
   return piped
 }
 
@@ -211,7 +228,8 @@ function report(options: GlobalOptions, terminal: Terminal, json: object, text: 
   terminal.stdout.write(options.json === true ? jsonLine(json) : text)
 }
 
-function changesText({ added, changed, removed }: Changes, terminal: Terminal): string {
+/** Lists keys that were added, changed and removed, one per line. */
+export function changesText({ added, changed, removed }: Changes, terminal: Terminal): string {
   const paint = painter(terminal.stdout, terminal.env)
   return [
     ...added.map((key) => paint('green', `+ ${printable(key)}`)),

@@ -78,8 +78,29 @@ export function collect(value: string, previous: readonly string[] = []): readon
 
 /** Parses a date, or a duration before now. Returns ISO 8601. */
 export function readSince(text: string): string {
-  const time = /^\d{1,6}[smhd]?$/.test(text) ? Date.now() - readDuration(text) * 1000 : Date.parse(text)
+  return readTime(text, -1000)
+}
+
+/** Parses a date, or a duration from now. Returns ISO 8601. */
+export const readExpiry = once((text) => readTime(text, 1000))
+
+/** @param unitMs the milliseconds of a second, negative before now */
+function readTime(text: string, unitMs: number): string {
+  const time = /^\d{1,6}[smhd]?$/.test(text) ? Date.now() + readDuration(text) * unitMs : Date.parse(text)
   if (Number.isNaN(time))
     throw new InvalidArgumentError('Use a duration such as 24h, or a time such as 2026-01-31T12:00Z.')
   return new Date(time).toISOString()
+}
+
+/** Parses the length of a generated value. */
+export function readLength(text: string): number {
+  const length = /^\d{1,4}$/.test(text) ? Number(text) : 0
+  if (length < 8 || length > 4096) throw new InvalidArgumentError('Use a number from 8 to 4096.')
+  return length
+}
+
+/** Parses a number of days. */
+export function readDays(text: string): string {
+  if (!/^\d{1,4}$/.test(text)) throw new InvalidArgumentError('Use a number from 0 to 9999.')
+  return text
 }
