@@ -3,6 +3,7 @@ import { createRouter } from '@tanstack/react-router'
 import { ROUTER_DEFAULTS } from '@vault-and-tracker/web-kit/start'
 import { administratorRoutes } from './administrators/routes.tsx'
 import { auditRoutes } from './audit/routes.tsx'
+import { expiringRoutes } from './expiring/routes.tsx'
 import { createFrame } from './frame/frame.tsx'
 import { rootRoute } from './frame/root-route.tsx'
 import { overviewRoutes } from './overview/routes.tsx'
@@ -11,7 +12,7 @@ import { SignIn } from './session/sign-in.tsx'
 
 const routeTree = rootRoute
   .update({ component: createFrame(SignIn) })
-  .addChildren([...overviewRoutes, ...projectRoutes, ...administratorRoutes, ...auditRoutes])
+  .addChildren([...overviewRoutes, ...projectRoutes, ...expiringRoutes, ...administratorRoutes, ...auditRoutes])
 
 export function createAppRouter(queries: QueryClient) {
   return createRouter({

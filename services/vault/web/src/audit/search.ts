@@ -7,6 +7,7 @@ export const ACTION_NAMES = [
   ['put', 'wrote a secret'],
   ['delete', 'deleted a secret'],
   ['restore', 'restored a version'],
+  ['annotate', 'changed details of a secret'],
   ['project.create', 'registered a project'],
   ['project.update', 'changed a project'],
   ['project.delete', 'deleted a project'],

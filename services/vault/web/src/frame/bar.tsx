@@ -17,6 +17,9 @@ export function Bar() {
           <Link to="/projects" activeOptions={{ includeSearch: false }}>
             Projects
           </Link>
+          <Link to="/expiring" activeOptions={{ includeSearch: false }}>
+            Expiring
+          </Link>
           {seesAdministrators && <Link to="/administrators">Administrators</Link>}
           <Link to="/audit" activeOptions={{ includeSearch: false }}>
             Audit log

@@ -6,6 +6,7 @@ import { Tabs } from '@vault-and-tracker/web-kit/layout'
 import { Requests } from '../activity/requests.tsx'
 import { allProjects } from '../api/queries.ts'
 import { NotFound } from '../frame/frame.tsx'
+import { Compare } from './compare.tsx'
 import { Keys } from './keys.tsx'
 import { ProjectHead } from './project-head.tsx'
 import type { ProjectTab } from './search.ts'
@@ -16,6 +17,7 @@ const route = getRouteApi('/projects/$name')
 const TABS: readonly (readonly [ProjectTab | undefined, string])[] = [
   [undefined, 'Keys'],
   ['secrets', 'Secrets'],
+  ['compare', 'Compare'],
   ['requests', 'Requests'],
 ]
 
@@ -39,6 +41,7 @@ export function ProjectPage() {
       <Tabs label={`Project ${name}`} tabs={TABS} current={tab} />
       {tab === undefined && <Keys project={name} />}
       {tab === 'secrets' && <Secrets project={name} env={env} />}
+      {tab === 'compare' && <Compare project={name} />}
       {tab === 'requests' && <Requests projectId={name} range={range} />}
     </>
   )

@@ -11,16 +11,25 @@ export function readProjectsSearch(raw: RawSearch): ProjectsSearch {
   return { search: textIn(raw, 'search', 64), register: oneOf(raw, 'register', ['yes']) }
 }
 
-const TABS = ['secrets', 'requests'] as const
+const TABS = ['secrets', 'compare', 'requests'] as const
 export type ProjectTab = (typeof TABS)[number]
 
 export type ProjectSearch = {
   readonly tab?: ProjectTab | undefined
   readonly env?: string | undefined
   readonly range?: Range | undefined
+  /** The environments that are compared. */
+  readonly left?: string | undefined
+  readonly right?: string | undefined
 }
 
 export function readProjectSearch(raw: RawSearch): ProjectSearch {
   const range = oneOf(raw, 'range', RANGES)
-  return { tab: oneOf(raw, 'tab', TABS), env: textIn(raw, 'env', 64), range: range === '24h' ? undefined : range }
+  return {
+    tab: oneOf(raw, 'tab', TABS),
+    env: textIn(raw, 'env', 64),
+    range: range === '24h' ? undefined : range,
+    left: textIn(raw, 'left', 64),
+    right: textIn(raw, 'right', 64),
+  }
 }

@@ -1,20 +1,25 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
-import { Select } from '@vault-and-tracker/web-kit/form'
+import { Button, Select } from '@vault-and-tracker/web-kit/form'
 import { Ago, formatNumberOf } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
 import { useState } from 'react'
 import { useAdministrator } from '../api/session.ts'
 import type { SecretMetadata } from '../api/types.ts'
 import { actionsColumn } from '../frame/actions-column.tsx'
+import { ExpiryText } from '../secrets/details.tsx'
+import { EditDetails } from '../secrets/edit-details.tsx'
+import { StoreSecret } from '../secrets/store-secret.tsx'
 import { DeleteSecret } from './delete-secret.tsx'
 import { secretsOf } from './queries.ts'
 import { Versions } from './versions.tsx'
 
 const route = getRouteApi('/projects/$name')
 
-type Asked = { readonly secret: SecretMetadata; readonly what: 'versions' | 'delete' }
+type Asked =
+  | { readonly what: 'add' }
+  | { readonly what: 'replace' | 'details' | 'versions' | 'delete'; readonly secret: SecretMetadata }
 
 /** The secrets of a project, without their values. */
 export function Secrets({ project, env }: { project: string; env: string | undefined }) {
@@ -24,17 +29,27 @@ export function Secrets({ project, env }: { project: string; env: string | undef
   const [asked, setAsked] = useState<Asked>()
   if (data === undefined)
     return <Pending error={error} onRetry={() => void refetch()} rows={6} label="Loading secrets…" />
-  if (data.length === 0)
-    return (
-      <Empty title="No secrets yet.">
-        <p>
-          Store one with the key of this project: <code>vault set NAME</code>. The console never shows values.
-        </p>
-      </Empty>
-    )
   const envs = [...new Set(data.map((secret) => secret.env))].toSorted()
   const shown = data.filter((secret) => env === undefined || secret.env === env)
   const close = (): void => setAsked(undefined)
+  const add = mayEditSecrets && (
+    <Button kind="main" onClick={() => setAsked({ what: 'add' })}>
+      Add secret
+    </Button>
+  )
+  const dialog = asked && <AskedDialog asked={asked} project={project} known={data} env={env} onClose={close} />
+  if (data.length === 0)
+    return (
+      <>
+        <Empty title="No secrets yet.">
+          <p>
+            Add one here, or with the key of this project: <code>vault set NAME</code>. The console never shows values.
+          </p>
+          {add}
+        </Empty>
+        {dialog}
+      </>
+    )
   return (
     <>
       <div className="manage-head">
@@ -46,6 +61,7 @@ export function Secrets({ project, env }: { project: string; env: string | undef
             choices={envs.map((each) => [each, each] as const)}
             onChange={(chosen) => void navigate({ search: { tab: 'secrets', env: chosen }, resetScroll: false })}
           />
+          {add}
         </div>
         <p className="muted" role="status">
           {formatNumberOf(shown.length, 'secret')}, without values
@@ -53,26 +69,67 @@ export function Secrets({ project, env }: { project: string; env: string | undef
       </div>
       <Table
         caption="Secrets"
-        columns={columnsAt(dataUpdatedAt, mayEditSecrets, setAsked)}
+        columns={columnsAt(dataUpdatedAt, shown, mayEditSecrets, setAsked)}
         rows={shown}
         rowKey={({ id }) => id}
       />
-      {asked?.what === 'versions' && <Versions project={project} secret={asked.secret} onClose={close} />}
-      {asked?.what === 'delete' && <DeleteSecret project={project} secret={asked.secret} onClose={close} />}
+      {dialog}
     </>
   )
 }
 
+function AskedDialog(props: {
+  asked: Asked
+  project: string
+  known: readonly SecretMetadata[]
+  env: string | undefined
+  onClose: () => void
+}) {
+  const { asked, project, known, env, onClose } = props
+  if (asked.what === 'add') return <StoreSecret project={project} known={known} env={env} onClose={onClose} />
+  const { secret } = asked
+  if (asked.what === 'replace') return <StoreSecret project={project} replaced={secret} onClose={onClose} />
+  if (asked.what === 'details') return <EditDetails project={project} secret={secret} onClose={onClose} />
+  if (asked.what === 'versions') return <Versions project={project} secret={secret} onClose={onClose} />
+  return <DeleteSecret project={project} secret={secret} onClose={onClose} />
+}
+
 function columnsAt(
   now: number,
-  mayEditSecrets: boolean,
+  shown: readonly SecretMetadata[],
+  mayEdit: boolean,
   onAsk: (asked: Asked) => void,
 ): readonly Column<SecretMetadata>[] {
   const placeOf = ({ key, env }: SecretMetadata): string => `${key} in ${env}`
-  const ask = (what: Asked['what']) => (secret: SecretMetadata) => onAsk({ secret, what })
+  const ask = (what: Exclude<Asked['what'], 'add'>) => (secret: SecretMetadata) => onAsk({ secret, what })
+  const edit = (what: Exclude<Asked['what'], 'add'>) => (mayEdit ? ask(what) : undefined)
+  const optional = (isUsed: boolean, column: Column<SecretMetadata>) => (isUsed ? [column] : [])
   return [
-    { key: 'key', head: 'Name', isMain: true, cell: ({ key }) => <code>{key}</code> },
+    {
+      key: 'key',
+      head: 'Name',
+      isMain: true,
+      cell: ({ key, note }) => (
+        <>
+          <code>{key}</code>
+          {note !== undefined && <div className="muted note">{note}</div>}
+        </>
+      ),
+    },
     { key: 'env', head: 'Environment', isEvident: true, cell: ({ env }) => env },
+    ...optional(
+      shown.some(({ owner }) => owner !== undefined),
+      { key: 'owner', head: 'Owner', cell: ({ owner }) => owner },
+    ),
+    ...optional(
+      shown.some(({ expiresAt }) => expiresAt !== undefined),
+      {
+        key: 'expires',
+        head: 'Expires',
+        align: 'end',
+        cell: ({ expiresAt }) => expiresAt !== undefined && <ExpiryText expiresAt={expiresAt} now={now} />,
+      },
+    ),
     {
       key: 'updated',
       head: 'Updated',
@@ -80,12 +137,14 @@ function columnsAt(
       cell: ({ updatedAt }) => <Ago time={updatedAt} now={now} />,
     },
     ...actionsColumn<SecretMetadata>([
+      { verb: 'Replace', labelOf: (secret) => `Replace ${placeOf(secret)}`, onAct: edit('replace') },
+      { verb: 'Details', labelOf: (secret) => `Details of ${placeOf(secret)}`, onAct: edit('details') },
       { verb: 'Versions', labelOf: (secret) => `Versions of ${placeOf(secret)}`, onAct: ask('versions') },
       {
         verb: 'Delete',
         labelOf: (secret) => `Delete ${placeOf(secret)}`,
         isDangerous: true,
-        onAct: mayEditSecrets ? ask('delete') : undefined,
+        onAct: edit('delete'),
       },
     ]),
   ]
