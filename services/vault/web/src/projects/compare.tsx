@@ -169,8 +169,8 @@ function CopySecrets(props: {
       onCancel={onClose}
     >
       <p>
-        The values of {from} in project {project} are copied to {to} without being shown. Applications that fetch {to}{' '}
-        receive them from then on:
+        This copies secrets of project {project} from {from} to {to} without showing their values. Applications that
+        fetch {to} receive them at their next fetch.
       </p>
       <ul className="bullets copied-keys">
         {keys.map((key) => (

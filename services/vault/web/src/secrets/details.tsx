@@ -25,7 +25,6 @@ export function DetailFields({ current = {}, error }: { current?: Details; error
           maxLength={100}
           placeholder="none"
           autoComplete="off"
-          hint="A person or a team."
           error={error}
         />
         <TextField
@@ -33,7 +32,7 @@ export function DetailFields({ current = {}, error }: { current?: Details; error
           name="expiresAt"
           type="datetime-local"
           defaultValue={expiresAt && localTime(expiresAt)}
-          hint="The vault warns and keeps the secret."
+          hint="The vault only warns."
           error={error}
         />
       </div>

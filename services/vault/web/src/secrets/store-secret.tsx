@@ -113,10 +113,12 @@ export function StoreSecret(props: {
         </div>
       )}
       {overwritten !== undefined && (
-        <p className="notice" role="status">
-          This overwrites <code>{overwritten.key}</code> in {overwritten.env} of project {project}. Applications receive
-          the new value at their next fetch. The current value stays as a version that can be restored.
-        </p>
+        <div className="notice" role="status">
+          <p>
+            This overwrites <code>{overwritten.key}</code> in {overwritten.env} of project {project}. Applications
+            receive the new value at their next fetch. The current value stays as a version that can be restored.
+          </p>
+        </div>
       )}
       <fieldset className="choices">
         <legend>Value</legend>
@@ -153,7 +155,6 @@ export function StoreSecret(props: {
             autoCapitalize="none"
             spellCheck={false}
             data-masked={!isShown}
-            hint="It cannot be read here later."
             error={store.error}
           />
           <label className="switch">
@@ -162,7 +163,7 @@ export function StoreSecret(props: {
           </label>
         </>
       )}
-      <DetailFields key={overwritten?.key} current={replaced ?? {}} error={store.error} />
+      <DetailFields current={replaced ?? {}} error={store.error} />
     </FormDialog>
   )
 }
