@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { eventually } from '@vault-and-tracker/dev-env'
 import { readConfig } from '../src/config.ts'
 import { openKeyring } from '../src/context/keyring.ts'
 import { dataKeyOwner } from '../src/keyring/data-keys.ts'
@@ -27,6 +28,7 @@ async function project(name: string, envs: Readonly<Record<string, Readonly<Reco
   for (const [env, secrets] of Object.entries(envs))
     for (const [secret, value] of Object.entries(secrets)) await put(env, secret, value)
   return {
+    key,
     put,
     copy: (body: object) => admin(vault.url, 'POST', `${path}/copy`, body),
     list: async (env: string) =>
@@ -213,6 +215,25 @@ async function storeMany(name: string, env: string, count: number): Promise<void
   )
   await rows(vault, 'authenticate', '--project', name)
 }
+
+test('a copy and a write of an administrator reach clients that wait for changes', async () => {
+  const { key, copy, put } = await project('waiting', { a: { A: 'a', B: 'b' }, b: { Z: 'z' } })
+  type Changes = { version: string; changed: string[] }
+  const changes = async (query: string): Promise<Changes> => {
+    const url = `${vault.url}/v1/secrets/changes?env=b&${query}`
+    return (await signedSend({ project: 'waiting', key, method: 'GET', url })).body as Changes
+  }
+  const afterNext = async (version: string, write: () => Promise<unknown>): Promise<Changes> => {
+    const next = changes(`since=${version}`)
+    await eventually(() => Promise.resolve(vault.context.useCases.changes.countWaiting() === 1))
+    await write()
+    return next
+  }
+  const { version } = await changes('wait=0')
+  const copied = await afterNext(version, () => copy({ from: 'a', to: 'b' }))
+  expect(copied.changed.toSorted()).toEqual(['A', 'B'])
+  expect((await afterNext(copied.version, () => put('b', 'Z', 'new'))).changed).toEqual(['Z'])
+})
 
 test('copies the maximum number of secrets at once', async () => {
   const { copy, read } = await project('many', { first: { A: 'v' } })
