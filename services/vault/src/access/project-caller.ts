@@ -15,6 +15,9 @@ export function allows({ access, envs }: Scope, wanted: 'read' | 'write', env?: 
   return (access === 'read-write' || access === wanted) && (env === undefined || envs === null || envs.includes(env))
 }
 
+/** The row of a key that was admitted for an ID token, with the code that was verified. */
+export type ExchangedRef = { readonly id: string; readonly code: Buffer }
+
 /**
  * A project whose signature was verified with cached data. The statement that does the work checks again that the key
  * is valid and of this generation.
@@ -25,6 +28,8 @@ export type ProjectCaller = {
   /** The project's name. */
   readonly project: string
   readonly publicKey: Buffer
+  /** The row of a key that was admitted for an ID token; undefined for a key of the project itself. */
+  readonly exchanged?: ExchangedRef | undefined
   /** The generation of the project that the key belongs to. */
   readonly generation: number
   readonly scope: Scope

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg'
+import { forKeysOfCallers } from '../integrity/exchange-rows.store.ts'
 import type { Stale } from '../secrets/secrets.ts'
 import type { StateStore, StoredState } from './changes.ts'
 
@@ -7,18 +8,18 @@ import type { StateStore, StoredState } from './changes.ts'
  * entries: a caller whose key or project is no longer valid gets no row, and of callers with the same environment, only the
  * first one gets its rows. Names of secrets are only read if the code of the environment is not the known one.
  */
-const READ_STATES = {
-  name: 'read-states',
+const readStatement = forKeysOfCallers(7, (keys) => ({
+  name: `read-states${keys.suffix}`,
   rowMode: 'array' as const,
   text: `with caller as materialized (
       select asked.*,
         case when row_number() over (partition by asked.uid, asked.env order by asked.n) = 1 then asked.uid end as reads
-      from unnest($1::uuid[], $2::bytea[], $3::timestamptz[], $4::text[], $5::bigint[], $6::bytea[])
-        with ordinality as asked (uid, public_key, now, env, generation, known, n)
+      from unnest($1::uuid[], $2::bytea[], $3::timestamptz[], $4::text[], $5::bigint[], $6::bytea[]
+        ${keys.parameters})
+        with ordinality as asked (uid, public_key, now, env, generation, known${keys.columns}, n)
       join projects p on p.uid = asked.uid and p.generation = asked.generation
         and p.generation >= (select m.number from high_water_marks m where m.id = p.uid and m.subject = 'project')
-      join project_keys k on k.project_uid = p.uid and k.public_key = asked.public_key
-        and (k.not_after is null or k.not_after > asked.now)
+      ${keys.join}
     ), seal as materialized (
       select c.n, c.reads, c.env, c.known, e.revision, case when e.revision >= (
           select m.number from high_water_marks m where m.id = e.project_uid and m.subject = 'env:' || e.env
@@ -33,7 +34,7 @@ const READ_STATES = {
     from seal e
     join secrets s on s.project_uid = e.reads and s.env = e.env
     where e.known is null or e.code is distinct from e.known`,
-}
+}))
 
 type ReadStatesRow =
   | [n: number, key: string, version: number, code: null, isNew: null]
@@ -51,7 +52,8 @@ export function createStateStore(pool: Pool): StateStore {
         questions.map(({ caller }) => caller.generation),
         questions.map(({ knownCode }) => knownCode),
       ]
-      const { rows } = await pool.query<ReadStatesRow>({ ...READ_STATES, values })
+      const callers = questions.map(({ caller }) => caller)
+      const { rows } = await pool.query<ReadStatesRow>(readStatement(callers, values))
       type State = { -readonly [Name in keyof StoredState]: StoredState[Name] } & {
         readonly keys: { key: string; version: number }[]
       }

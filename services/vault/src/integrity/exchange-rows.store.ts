@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
-import { ACCESS, type Scope } from '../access/project-caller.ts'
+import { ACCESS, type ExchangedRef, type ProjectCaller, type Scope } from '../access/project-caller.ts'
 import type { Db } from '../database.ts'
-import { markOf } from './rows.store.ts'
-import type { ExchangedKeyRow, Sealed, TrustRuleRow } from './rows.ts'
+import { markOf, projectsWithKeys, toProjects } from './rows.store.ts'
+import type { ExchangedKeyRow, Sealed, SealedProject, TrustRuleRow } from './rows.ts'
 
 /** A stored rule, with the name of its project. */
 export type StoredTrustRule = Sealed<TrustRuleRow> & { readonly project: string }
@@ -22,18 +22,101 @@ export function trustRules(db: Db) {
     )
 }
 
-/** Selects exchanged keys as `x`, whose rules exist. A key that was revoked and put back has a code that does not verify. */
+/** Whether the key `x` of the rule `r` was not revoked, nor its rule removed. Both are true of rows that were put back. */
+const IS_UNMARKED = sql<boolean>`(${markOf('x.id', sql.lit('exchanged-key'))} is null
+  and ${markOf('r.id', sql.lit('trust-rule'))} = 1)`
+
+const CODE = sql<Buffer>`case when ${IS_UNMARKED} then x.code else ''::bytea end`
+
+/** Selects exchanged keys as `x`. A key that was revoked and put back has a code that does not verify. */
 export function exchangedKeys(db: Db) {
   return db
     .selectFrom('exchanged_keys as x')
     .innerJoin('trust_rules as r', 'r.id', 'x.rule_id')
     .select(['x.id', 'x.project_uid', 'x.rule_id', 'r.name as rule', 'x.public_key', 'x.subject', 'x.access', 'x.envs'])
-    .select(['x.created_at', 'x.expires_at', 'x.last_used_at'])
-    .select(
-      sql<Buffer>`case when ${markOf('x.id', sql.lit('exchanged-key'))} is null then x.code else ''::bytea end`.as(
-        'code',
-      ),
+    .select(['x.created_at', 'x.expires_at', 'x.last_used_at', CODE.as('code')])
+}
+
+/** Returns a project, and its exchanged key with this public key, in one statement. */
+export async function readProjectWithExchangedKey(
+  db: Db,
+  name: string,
+  publicKey: Buffer,
+): Promise<{ project: SealedProject; exchanged: StoredExchangedKey | undefined } | undefined> {
+  const rows = await projectsWithKeys(db)
+    .leftJoin('exchanged_keys as x', (join) =>
+      join.onRef('x.project_uid', '=', 'p.uid').on('x.public_key', '=', publicKey),
     )
+    .leftJoin('trust_rules as r', 'r.id', 'x.rule_id')
+    .select(['x.id as x_id', 'x.rule_id', 'r.name as rule', 'x.subject', 'x.access as x_access', 'x.envs as x_envs'])
+    .select(['x.created_at as x_created_at', 'x.expires_at as x_expires_at', CODE.as('x_code')])
+    .where('p.name', '=', name)
+    .orderBy('k.id')
+    .execute()
+  const [project] = toProjects(rows)
+  const [row] = rows
+  if (project === undefined || row === undefined) return undefined
+  const { uid, x_id: id, rule_id: ruleId, rule, subject, x_created_at: createdAt, x_expires_at: expiresAt } = row
+  if (id === null || ruleId === null || rule === null || subject === null || createdAt === null || expiresAt === null)
+    return { project, exchanged: undefined }
+  const scope = toScope(row.x_access, row.x_envs)
+  const key = {
+    ...{ id, projectUid: uid, ruleId, rule, publicKey, subject, scope, createdAt, expiresAt },
+    lastUsedAt: null,
+  }
+  return { project, exchanged: { ...key, code: row.x_code } }
+}
+
+/** Whether the statement for a caller finds the row of their exchanged key, which was not changed, and has not expired. */
+export function isExchangedKeyValid({ id, code }: ExchangedRef, now: Date) {
+  return sql<boolean>`exists (
+    select from exchanged_keys x join trust_rules r on r.id = x.rule_id
+    where x.id = ${id} and x.project_uid = p.uid and x.code = ${code} and x.expires_at > ${now} and ${IS_UNMARKED}
+  )`
+}
+
+/** Parts of a statement that joins the key of each caller `asked` of a project `p`. */
+type KeyJoin = {
+  /** Of the name of the statement. */
+  readonly suffix: string
+  readonly parameters: string
+  readonly columns: string
+  readonly join: string
+}
+
+const OWN_KEY = `project_keys k on k.project_uid = p.uid and k.public_key = asked.public_key
+  and (k.not_after is null or k.not_after > asked.now)`
+
+/** The condition is that of `isExchangedKeyValid`. */
+const ANY_KEY = `left join ${OWN_KEY}
+  left join exchanged_keys x on x.id = asked.x_id and x.project_uid = p.uid and x.code = asked.x_code
+    and x.expires_at > asked.now
+  where case when asked.x_id is null then k.id is not null else
+    1 = (select m.number from high_water_marks m where m.id = x.rule_id and m.subject = 'trust-rule')
+    and not exists (select from high_water_marks m where m.id = x.id and m.subject = 'exchanged-key') end`
+
+/**
+ * Returns the statement for callers and its values. There is one for callers with keys of their projects, and one for
+ * callers some of whom have exchanged keys: Postgres plans the latter each time, which takes as long as the rest.
+ *
+ * @param next the number of the first parameter after those of the statement
+ */
+export function forKeysOfCallers<Statement extends object>(next: number, create: (keys: KeyJoin) => Statement) {
+  const own = create({ suffix: '', parameters: '', columns: '', join: `join ${OWN_KEY}` })
+  const any = create({
+    suffix: '-exchanged',
+    parameters: `, $${String(next)}::uuid[], $${String(next + 1)}::bytea[]`,
+    columns: ', x_id, x_code',
+    join: ANY_KEY,
+  })
+  return (callers: readonly ProjectCaller[], values: readonly unknown[]): Statement & { values: unknown[] } => {
+    if (callers.every(({ exchanged }) => exchanged === undefined)) return { ...own, values: [...values] }
+    const given = callers.map(({ exchanged }) => exchanged)
+    return {
+      ...any,
+      values: [...values, given.map((each) => each?.id ?? null), given.map((each) => each?.code ?? null)],
+    }
+  }
 }
 
 type RuleColumns = Awaited<ReturnType<ReturnType<typeof trustRules>['execute']>>[number]
@@ -60,6 +143,6 @@ export function toExchangedKey(row: KeyColumns): StoredExchangedKey {
   }
 }
 
-function toScope(access: string, envs: readonly string[] | null): Scope {
+function toScope(access: string | null, envs: readonly string[] | null): Scope {
   return { access: ACCESS.find((known) => known === access) ?? 'read', envs }
 }

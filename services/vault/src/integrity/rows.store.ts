@@ -56,8 +56,8 @@ export function keyRow(projectUid: string, key: SealedProject['keys'][number]) {
   }
 }
 
-/** One statement, so that a project and its keys are of the same generation. */
-function projectsWithKeys(db: Db) {
+/** Selects projects as `p` with their keys as `k`, in one statement, so that both are of the same generation. */
+export function projectsWithKeys(db: Db) {
   return db
     .selectFrom('projects as p')
     .leftJoin('project_keys as k', 'k.project_uid', 'p.uid')
@@ -69,7 +69,8 @@ function projectsWithKeys(db: Db) {
 
 type ProjectAndKey = Awaited<ReturnType<ReturnType<typeof projectsWithKeys>['execute']>>[number]
 
-function toProjects(rows: readonly ProjectAndKey[]): readonly SealedProject[] {
+/** Returns the projects of rows of `projectsWithKeys`, sorted by key. */
+export function toProjects(rows: readonly ProjectAndKey[]): readonly SealedProject[] {
   const projects = new Map<string, SealedProject & { keys: SealedProject['keys'][number][] }>()
   for (const row of rows) {
     const { uid, name, require_content_digest: requireContentDigest, created_at: createdAt, generation, code } = row

@@ -1,7 +1,7 @@
 import { DEFAULT_KEY } from '../access/names.ts'
 import { FULL_SCOPE, type Scope } from '../access/project-caller.ts'
 import { apiError } from '../errors.ts'
-import { fingerprintOf, type ProjectKey } from '../integrity/rows.ts'
+import { type ExchangedKeyRow, fingerprintOf, type ProjectKey, type Sealed } from '../integrity/rows.ts'
 
 /** How long a replaced key stays valid. */
 export const OVERLAP_MS = 600_000
@@ -36,7 +36,15 @@ export function isExpired(key: End, now: Date): boolean {
 }
 
 /** A key as administrators see it; `until` is when it ends or ended, null if it lasts. */
-export type ListedKey = ProjectKey & { readonly state: KeyState; readonly until: Date | null }
+export type ListedKey = ProjectKey & {
+  readonly state: KeyState
+  readonly until: Date | null
+  /** The subject of the ID token that the key was admitted for. Its name is that of the trust rule. */
+  readonly subject?: string
+}
+
+/** A key that was admitted for an ID token, with the name of its rule. */
+export type ExchangedKey = Sealed<ExchangedKeyRow> & { readonly rule: string; readonly lastUsedAt: Date | null }
 
 /** Returns the valid keys, the newest first, and those that ended in the last 30 days if `ended`. */
 export function listKeys(keys: readonly ProjectKey[], now: Date, { ended }: { ended: boolean }): readonly ListedKey[] {
@@ -44,6 +52,20 @@ export function listKeys(keys: readonly ProjectKey[], now: Date, { ended }: { en
     .filter((key) => (ended ? isRemembered(key, now) : !isExpired(key, now)))
     .toSorted(newestFirst)
     .map((key) => ({ ...key, state: stateOf(key, now), until: endOf(key) }))
+}
+
+/** Adds valid exchanged keys to listed ones. */
+export function withExchangedKeys(
+  keys: readonly ListedKey[],
+  exchanged: readonly ExchangedKey[],
+): readonly ListedKey[] {
+  const listed = exchanged.map(
+    ({ id, rule, publicKey, subject, scope, createdAt, expiresAt, lastUsedAt }): ListedKey => {
+      const times = { createdAt, notAfter: expiresAt, expiresAt, until: expiresAt, revokedAt: null, lastUsedAt }
+      return { ...{ id, name: rule, publicKey, subject, scope, state: 'active' }, ...times }
+    },
+  )
+  return [...keys, ...listed].toSorted(newestFirst)
 }
 
 function stateOf(key: ProjectKey, now: Date): KeyState {

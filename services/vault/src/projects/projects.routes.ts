@@ -41,12 +41,15 @@ const projectKey = z
     since: time,
     until: time.nullable().meta({ description: 'When it ends or ended; null for a key that lasts.' }),
     lastUsedAt: time.nullable().meta({ description: 'Up to ten seconds behind.' }),
+    subject: z.string().optional().meta({
+      description: 'Of the ID token, if the key was admitted for one. The name is that of the trust rule.',
+    }),
     scope: scopeAnswer,
   })
   .meta({ id: 'ProjectKey', description: 'A key of a project.' })
 
 function presentKey(key: ListedKey): z.output<typeof projectKey> {
-  const { name, publicKey, state, createdAt, until, lastUsedAt, scope } = key
+  const { name, publicKey, state, createdAt, until, lastUsedAt, subject, scope } = key
   return {
     name,
     fingerprint: fingerprintOf(publicKey),
@@ -54,6 +57,7 @@ function presentKey(key: ListedKey): z.output<typeof projectKey> {
     since: createdAt.toISOString(),
     until: until?.toISOString() ?? null,
     lastUsedAt: lastUsedAt?.toISOString() ?? null,
+    ...(subject !== undefined && { subject }),
     scope: presentScope(scope),
   }
 }

@@ -4,17 +4,21 @@ import type { AllowedProjects } from '../access/administrator.ts'
 import { insertAuditEntry } from '../audit/audit.store.ts'
 import { anyUuid, type Db, writeTransaction } from '../database.ts'
 import { apiError } from '../errors.ts'
+import { exchangedKeys, readProjectWithExchangedKey, toExchangedKey } from '../integrity/exchange-rows.store.ts'
 import { keyRow, readProject, readProjects, writeProject } from '../integrity/rows.store.ts'
 import { lockKek } from '../keyring/keyring.store.ts'
 import type { KeyUseStore } from './key-uses.ts'
 import type { ProjectStore } from './projects.ts'
+import type { SigningStore } from './signing-projects.ts'
 
 /** Projects in Postgres. */
-export function createProjectStore(db: Db): ProjectStore {
+export function createProjectStore(db: Db): ProjectStore & SigningStore {
   return {
     list: () => readProjects(db),
 
     find: (name) => readProject(db, name),
+
+    findWithExchangedKey: (name, publicKey) => readProjectWithExchangedKey(db, name, publicKey),
 
     create: async (project, { wanted }, dataKey, entry) => {
       try {
@@ -72,6 +76,39 @@ export function createProjectStore(db: Db): ProjectStore {
         return true
       }),
 
+    exchangedKeys: async (projectUid, now) => {
+      const rows = await exchangedKeys(db)
+        .where('x.project_uid', '=', projectUid)
+        .where('x.expires_at', '>', now)
+        .execute()
+      return rows.map(toExchangedKey)
+    },
+
+    revokeExchangedKey: (name, { wanted, projects }, { fingerprint, now }, entryFor) =>
+      writeTransaction(db, wanted, async (trx) => {
+        const project = await trx
+          .selectFrom('projects')
+          .select(['uid', 'name'])
+          .where('name', '=', name)
+          .where(among(projects))
+          .forKeyShare()
+          .executeTakeFirst()
+        if (project === undefined) return false
+        const revoked = await trx
+          .deleteFrom('exchanged_keys')
+          .using('trust_rules as r')
+          .whereRef('r.id', '=', 'exchanged_keys.rule_id')
+          .where('exchanged_keys.project_uid', '=', project.uid)
+          .where('exchanged_keys.expires_at', '>', now)
+          // See `fingerprintOf`.
+          .where(sql<string>`left(encode(sha256(exchanged_keys.public_key), 'hex'), 32)`, '=', fingerprint)
+          .returning('r.name')
+          .executeTakeFirst()
+        if (revoked === undefined) return false
+        await insertAuditEntry(trx, entryFor(revoked.name), project)
+        return true
+      }),
+
     remove: (name, { wanted, projects }, entry) =>
       writeTransaction(db, wanted, async (trx) => {
         const project = await trx
@@ -102,6 +139,13 @@ export function createKeyUseStore(db: Db): KeyUseStore {
           for no key update of k skip locked
         )
         update project_keys k set last_used_at = used.at from used where k.id = used.id`.execute(db)
+      await sql`with used as (
+          select x.id, u.at
+          from unnest(${uses.map(({ keyId }) => keyId)}::uuid[], ${uses.map(({ at }) => at)}::timestamptz[]) as u (id, at)
+          join exchanged_keys x on x.id = u.id and (x.last_used_at is null or x.last_used_at < u.at)
+          for no key update of x skip locked
+        )
+        update exchanged_keys x set last_used_at = used.at from used where x.id = used.id`.execute(db)
     },
   }
 }

@@ -16,7 +16,16 @@ import {
 } from '../integrity/rows.ts'
 import type { DataKeys, StoredDataKey } from '../keyring/data-keys.ts'
 import type { WriteTurns } from '../limits/write-turns.ts'
-import { addKey, type ListedKey, listKeys, replaceKey, representativeKey, revokeKey } from './project-keys.ts'
+import {
+  addKey,
+  type ExchangedKey,
+  type ListedKey,
+  listKeys,
+  replaceKey,
+  representativeKey,
+  revokeKey,
+  withExchangedKeys,
+} from './project-keys.ts'
 import type { SigningProjects } from './signing-projects.ts'
 
 /** A project as administrators see it, with its valid keys, the newest first. Its id is its name. */
@@ -41,6 +50,15 @@ export type ProjectStore = {
     by: Editor,
     decide: (project: SealedProject) => SealedProject,
     entryFor: (changed: SealedProject) => NewEntry,
+  ): Promise<boolean>
+  /** The valid keys of a project that were admitted for ID tokens. */
+  exchangedKeys(projectUid: string, now: Date): Promise<readonly ExchangedKey[]>
+  /** Deletes a valid key that was admitted for an ID token. Returns false if no such key has the fingerprint. */
+  revokeExchangedKey(
+    name: string,
+    by: Editor,
+    key: { fingerprint: string; now: Date },
+    entryFor: (rule: string) => NewEntry,
   ): Promise<boolean>
   /** Deletes the project with its keys, data keys, secrets and versions. */
   remove(name: string, by: Editor, entry: NewEntry): Promise<boolean>
@@ -186,17 +204,25 @@ export function createProjects(deps: {
       signingProjects.forget(name)
     },
 
-    /** See {@link listKeys}. @throws ApiError not_found */
+    /** See {@link listKeys}; with those that were admitted for ID tokens, as far as they are valid. @throws ApiError not_found */
     keysOf: async (name: string, which: { ended: boolean }): Promise<readonly ListedKey[]> => {
       const sealed = PROJECT_NAME.test(name) ? await store.find(name) : undefined
       if (sealed === undefined) throw apiError('not_found')
-      return listKeys(rows.openProject(sealed).keys, new Date(clock.now()), which)
+      const now = new Date(clock.now())
+      const exchanged = (await store.exchangedKeys(sealed.uid, now)).filter(rows.acceptExchangedKey)
+      return withExchangedKeys(listKeys(rows.openProject(sealed).keys, now, which), exchanged)
     },
 
     /** Revokes a valid key at all replicas, even if it is the only one. @throws ApiError not_found */
     revokeKey: async (input: { name: string; fingerprint: string; by: Editor }): Promise<void> => {
       const { name, fingerprint, by } = input
       const now = new Date(clock.now())
+      const entryFor = (rule: string) =>
+        newEntry(clock, { action: 'key.revoke', by, detail: { name: rule, fingerprint, exchanged: true } })
+      const isExchanged =
+        PROJECT_NAME.test(name) &&
+        (await inTurn(turnOf(name, by), () => store.revokeExchangedKey(name, by, { fingerprint, now }, entryFor)))
+      if (isExchanged) return
       await change(
         name,
         by,

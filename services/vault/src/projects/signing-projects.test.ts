@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from '@jest/globals'
 import type { SealedProject } from '../integrity/rows.ts'
+import type { ExchangedKey } from './project-keys.ts'
 import { createSigningProjects, type SigningProject, type SigningProjects } from './signing-projects.ts'
 
 const clock = { time: 1_000, now: () => clock.time }
@@ -17,24 +18,41 @@ const sealed = (name: string): SealedProject => ({
   keys: [],
 })
 
+/** A key that was admitted for an ID token. */
+const exchangedKey = (publicKey: Buffer): ExchangedKey => ({
+  ...{ id: 'id', projectUid: 'uid of shop', ruleId: 'rule', rule: 'deploy', publicKey, subject: 'subject' },
+  ...{ scope: { access: 'read', envs: null }, createdAt: new Date(0), expiresAt: new Date(100_000_000) },
+  ...{ lastUsedAt: null, code: Buffer.alloc(32) },
+})
+const HEX = 'ab'.repeat(32)
+
 let stored: Set<string>
+let exchanged: Set<string>
 let reads: string[]
 let hold: Promise<void>
 let signingProjects: SigningProjects
 
 beforeEach(() => {
   stored = new Set(['shop'])
+  exchanged = new Set()
   reads = []
   hold = Promise.resolve()
   signingProjects = createSigningProjects({
     clock,
-    rows: { openProject: (project) => ({ ...project, keys: [] }) },
+    rows: { openProject: (project) => ({ ...project, keys: [] }), acceptExchangedKey: () => true },
     store: {
       find: async (name) => {
         reads.push(name)
         const found = stored.has(name)
         await hold
         return found ? sealed(name) : undefined
+      },
+      findWithExchangedKey: async (name, publicKey) => {
+        const publicKeyHex = publicKey.toString('hex')
+        reads.push(`${name} ${publicKeyHex.slice(0, 2)}`)
+        await hold
+        if (!stored.has(name)) return undefined
+        return { project: sealed(name), exchanged: exchanged.has(publicKeyHex) ? exchangedKey(publicKey) : undefined }
       },
     },
   })
@@ -83,4 +101,30 @@ test('unknown names do not evict known projects', async () => {
   reads = []
   await signingProjects.find('shop')
   expect(reads).toEqual([])
+})
+
+test('reads an exchanged key once a minute, and unknown keys with one query each', async () => {
+  exchanged.add(HEX)
+  await signingProjects.find('shop')
+  for (let i = 0; i < 3; i++) {
+    const found = await signingProjects.findWithKey('shop', HEX)
+    expect([...(found?.keys.keys() ?? [])]).toEqual([HEX])
+    expect(found?.keys.get(HEX)).toMatchObject({ name: 'deploy', exchanged: { id: 'id' } })
+  }
+  expect(reads).toEqual(['shop', 'shop ab'])
+  for (const start of ['00', '11'])
+    expect((await signingProjects.findWithKey('shop', start.repeat(32)))?.keys.size).toBe(0)
+  expect(reads).toEqual(['shop', 'shop ab', 'shop 00', 'shop 11'])
+  clock.time += 60_000
+  exchanged.clear()
+  expect((await signingProjects.findWithKey('shop', HEX))?.keys.size).toBe(0)
+})
+
+test('an exchanged key is not a key of the cached project', async () => {
+  exchanged.add(HEX)
+  await signingProjects.findWithKey('shop', HEX)
+  expect((await signingProjects.find('shop'))?.keys.size).toBe(0)
+  exchanged.clear()
+  expect((await signingProjects.findFreshWithKey('shop', HEX))?.keys.size).toBe(0)
+  expect((await signingProjects.findWithKey('shop', HEX))?.keys.size).toBe(0)
 })

@@ -1,9 +1,10 @@
 import { createVerifyKey, publicKeyToHex, type VerifyKey } from '@vault-and-tracker/http-signatures'
-import { createLookupCache } from '@vault-and-tracker/service-kit/core/cache'
+import { boundedMap, createLookupCache } from '@vault-and-tracker/service-kit/core/cache'
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { PROJECT_NAME } from '../access/names.ts'
+import type { ExchangedRef } from '../access/project-caller.ts'
 import { type AuthenticRows, fingerprintOf, type ProjectKey, type SealedProject } from '../integrity/rows.ts'
-import { isRemembered } from './project-keys.ts'
+import { type ExchangedKey, isRemembered } from './project-keys.ts'
 
 /** A project with the keys that its signatures are verified with. */
 export type SigningProject = {
@@ -18,6 +19,8 @@ export type SigningProject = {
 
 /** A key that signatures are verified with. */
 export type SigningKey = Pick<ProjectKey, 'id' | 'name' | 'notAfter' | 'scope'> & {
+  /** Of a key that was admitted for an ID token. */
+  readonly exchanged: ExchangedRef | undefined
   /** Imported when it is first used, because a project has up to hundreds of keys. */
   readonly verifyKey: () => VerifyKey
   readonly fingerprint: () => string
@@ -29,20 +32,53 @@ const PRESENT_TTL_MS = 60_000
 const ABSENT_TTL_MS = 1_000
 /** Keys of projects, and names without a project. */
 const MAX_CACHED = 20_000
+const MAX_CACHED_EXCHANGED = 10_000
+
+/** Where the keys that signatures are verified with are stored. */
+export type SigningStore = {
+  find(name: string): Promise<SealedProject | undefined>
+  /** A project, and its exchanged key with this public key, in one statement. */
+  findWithExchangedKey(
+    name: string,
+    publicKey: Buffer,
+  ): Promise<{ project: SealedProject; exchanged: ExchangedKey | undefined } | undefined>
+}
 
 /** A cache of signing projects. */
 export type SigningProjects = ReturnType<typeof createSigningProjects>
 
-/** Caches projects and their keys, so that a signed fetch needs only its own query. */
+/**
+ * Caches projects and their keys, so that a signed fetch needs only its own query. Keys that were admitted for ID tokens
+ * are loaded one at a time, each with the project: a key that is in neither cache costs one query.
+ */
 export function createSigningProjects(deps: {
-  store: { find(name: string): Promise<SealedProject | undefined> }
-  rows: Pick<AuthenticRows, 'openProject'>
+  store: SigningStore
+  rows: Pick<AuthenticRows, 'openProject' | 'acceptExchangedKey'>
   clock: Clock
 }) {
   const { store, rows, clock } = deps
+  /** By the name of the project and the public key. */
+  const exchanged = boundedMap<string, { readonly signer: SigningProject; readonly until: number }>(
+    MAX_CACHED_EXCHANGED,
+  )
 
-  async function load(name: string): Promise<SigningProject | undefined> {
-    const sealed = PROJECT_NAME.test(name) ? await store.find(name) : undefined
+  /** @param place the name of a project, and optionally a public key after a space */
+  async function load(place: string): Promise<SigningProject | undefined> {
+    const [name = '', publicKeyHex] = place.split(' ')
+    if (!PROJECT_NAME.test(name)) return undefined
+    if (publicKeyHex === undefined) return open(await store.find(name))
+    const found = await store.findWithExchangedKey(name, Buffer.from(publicKeyHex, 'hex'))
+    exchanged.delete(place)
+    const project = open(found?.project)
+    const row = found?.exchanged
+    if (project === undefined || row === undefined || project.keys.has(publicKeyHex) || !rows.acceptExchangedKey(row))
+      return project
+    const signer = { ...project, keys: new Map([[publicKeyHex, exchangedKey(row)]]) }
+    exchanged.set(place, { signer, until: clock.now() + PRESENT_TTL_MS })
+    return signer
+  }
+
+  function open(sealed: SealedProject | undefined): SigningProject | undefined {
     if (sealed === undefined) return undefined
     const { uid, requireContentDigest, generation, keys } = rows.openProject(sealed)
     const now = new Date(clock.now())
@@ -59,11 +95,16 @@ export function createSigningProjects(deps: {
     clock,
     maxValues: MAX_CACHED,
     sizeOf: ({ keys }) => Math.max(1, keys.size),
+    // A project with an exchanged key instead of its own keys is cached separately.
+    keysOf: (signer, place) => (exchanged.peek(place)?.signer === signer ? [] : [signer.name]),
     maxAbsences: MAX_CACHED,
     valueTtlMs: PRESENT_TTL_MS,
     absenceTtlMs: ABSENT_TTL_MS,
     serveStale: false,
   })
+
+  const findFreshWithKey = (name: string, publicKeyHex: string): Promise<SigningProject | undefined> =>
+    cache.reload(`${name} ${publicKeyHex}`)
 
   return {
     /** Returns a project, undefined if it does not exist. */
@@ -72,14 +113,32 @@ export function createSigningProjects(deps: {
     /** Reads a project from the database instead of the cache. */
     findFresh: (name: string): Promise<SigningProject | undefined> => cache.reload(name),
 
+    /**
+     * Returns a project with a key that the cached project does not have: its own keys, which may have just changed
+     * through another replica, or a key that was admitted for an ID token.
+     */
+    findWithKey: async (name: string, publicKeyHex: string): Promise<SigningProject | undefined> => {
+      const known = exchanged.get(`${name} ${publicKeyHex}`)
+      return known !== undefined && known.until > clock.now() ? known.signer : findFreshWithKey(name, publicKeyHex)
+    },
+
+    /** The same from the database instead of the cache. */
+    findFreshWithKey,
+
     /** Drops a project that this process changed. */
     forget: (name: string): void => cache.forget(name),
   }
 }
 
-function signingKey({ id, name, publicKey, notAfter, scope }: ProjectKey): SigningKey {
+function exchangedKey({ id, code, rule, publicKey, expiresAt, scope }: ExchangedKey): SigningKey {
+  const key = { id, name: rule, publicKey, notAfter: expiresAt, scope }
+  return { ...signingKey(key), exchanged: { id, code } }
+}
+
+function signingKey(key: Pick<ProjectKey, 'id' | 'name' | 'publicKey' | 'notAfter' | 'scope'>): SigningKey {
+  const { id, name, publicKey, notAfter, scope } = key
   return {
-    ...{ id, name, notAfter, scope },
+    ...{ id, name, notAfter, scope, exchanged: undefined },
     verifyKey: once(() => createVerifyKey(publicKey)),
     fingerprint: once(() => fingerprintOf(publicKey)),
   }

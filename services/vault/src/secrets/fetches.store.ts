@@ -1,4 +1,5 @@
 import type { Pool } from 'pg'
+import { forKeysOfCallers } from '../integrity/exchange-rows.store.ts'
 import type { Fetch, Stale, StoredValues } from './secrets.ts'
 import type { StoredValue } from './values.ts'
 
@@ -10,19 +11,18 @@ import type { StoredValue } from './values.ts'
  * row without a key: the revision and code of the environment, or a code that does not verify if it was rolled back. Of
  * callers with the same environment, the first one also gets the values; the row of the others has nulls.
  */
-const READ_ALL = {
-  name: 'read-all',
+const readStatement = forKeysOfCallers(10, (keys) => ({
+  name: `read-all${keys.suffix}`,
   rowMode: 'array' as const,
   text: `with caller as materialized (
       select asked.*, p.name,
         case when row_number() over (partition by asked.uid, asked.env order by asked.n) = 1 then asked.uid end as reads
       from unnest($1::uuid[], $2::bytea[], $3::timestamptz[], $4::uuid[], $5::text[], $6::text[], $7::inet[], $8::bigint[],
-        $9::text[])
-        with ordinality as asked (uid, public_key, now, entry_id, action, env, ip, generation, actor, n)
+        $9::text[]${keys.parameters})
+        with ordinality as asked (uid, public_key, now, entry_id, action, env, ip, generation, actor${keys.columns}, n)
       join projects p on p.uid = asked.uid and p.generation = asked.generation
         and p.generation >= (select m.number from high_water_marks m where m.id = p.uid and m.subject = 'project')
-      join project_keys k on k.project_uid = p.uid and k.public_key = asked.public_key
-        and (k.not_after is null or k.not_after > asked.now)
+      ${keys.join}
     ), entry as (
       insert into audit (id, project_uid, project_id, action, env, requested_at, ip, actor)
       select entry_id, uid, name, action, env, now, ip, actor from caller
@@ -37,7 +37,7 @@ const READ_ALL = {
     from caller c
     join secrets s on s.project_uid = c.reads and s.env = c.env
     left join secret_versions v on v.secret_id = s.id and v.version = s.version`,
-}
+}))
 
 type ReadAllRow =
   | [n: number, key: string, version: number, blob: Buffer | null]
@@ -61,7 +61,8 @@ export async function readAll(pool: Pool, fetches: readonly Fetch[]): Promise<re
     fetches.map(({ caller }) => caller.generation),
     fetches.map(({ entry }) => entry.actor),
   ]
-  const { rows } = await pool.query<ReadAllRow>({ ...READ_ALL, values })
+  const callers = fetches.map(({ caller }) => caller)
+  const { rows } = await pool.query<ReadAllRow>(readStatement(callers, values))
   return answersOf(fetches, rows)
 }
 

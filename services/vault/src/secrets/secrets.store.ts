@@ -6,6 +6,7 @@ import { insertAuditEntries, insertAuditEntry } from '../audit/audit.store.ts'
 import type { NewEntry } from '../audit/audit.ts'
 import { anyUuid, type Db, writeTransaction } from '../database.ts'
 import { apiError } from '../errors.ts'
+import { isExchangedKeyValid } from '../integrity/exchange-rows.store.ts'
 import { lockEnvironment, markOf, writeEnvironment } from '../integrity/rows.store.ts'
 import type { AuthenticRows, StoredEnvironment } from '../integrity/rows.ts'
 import type { StoredDataKey } from '../keyring/data-keys.ts'
@@ -231,6 +232,15 @@ export function createSecretStore(
   }
 }
 
+/** Whether the project `p` has the caller's key, which has not ended. */
+function isKeyValid({ exchanged, publicKey }: ProjectCaller, now: Date) {
+  if (exchanged !== undefined) return isExchangedKeyValid(exchanged, now)
+  return sql<boolean>`exists (
+    select from project_keys k
+    where k.project_uid = p.uid and k.public_key = ${publicKey} and (k.not_after is null or k.not_after > ${now})
+  )`
+}
+
 /**
  * Whether the caller's key is valid and, if the project requires it, the signature covers the body. Locks the project until
  * the transaction ends, so that a deletion waits.
@@ -238,13 +248,11 @@ export function createSecretStore(
 async function lockCaller(trx: Db, caller: ProjectCaller, now: Date, rule: { covered: boolean }): Promise<boolean> {
   const row = await trx
     .selectFrom('projects as p')
-    .innerJoin('project_keys as k', 'k.project_uid', 'p.uid')
     .select('p.uid')
     .where('p.uid', '=', caller.projectUid)
     .where('p.generation', '=', caller.generation)
     .where('p.generation', '>=', markOf('p.uid', 'project'))
-    .where('k.public_key', '=', caller.publicKey)
-    .where((eb) => eb.or([eb('k.not_after', 'is', null), eb('k.not_after', '>', now)]))
+    .where(isKeyValid(caller, now))
     .$if(rule.covered && !caller.coversContent, (query) => query.where('p.require_content_digest', '=', false))
     .forKeyShare('p')
     .executeTakeFirst()

@@ -64,9 +64,9 @@ export function createSignedRequests(deps: {
     const parsed = translate(() => parseSignedRequest(message))
     const { project, publicKeyHex } = parsed.claims
     let signer = await signingProjects.find(project)
-    // The key may have just been added through another replica.
+    // The key may have just been added through another replica, or admitted for an ID token.
     if (signer !== undefined && findValidKey(signer, publicKeyHex) === undefined)
-      signer = await signingProjects.findFresh(project)
+      signer = await signingProjects.findWithKey(project, publicKeyHex)
     if (signer === undefined) throw apiError('unknown_project')
     const key = signer.keys.get(publicKeyHex)
     const verified = await verifySignatureOffThread(parsed, key === undefined ? [] : [key.verifyKey()]).catch(rethrow)
@@ -136,6 +136,7 @@ export function createSignedRequests(deps: {
         projectUid: signer.uid,
         project: signer.name,
         publicKey: Buffer.from(claims.publicKeyHex, 'hex'),
+        exchanged: key.exchanged,
         generation: signer.generation,
         scope: key.scope,
         coversContent: claims.coversContent,
@@ -163,14 +164,18 @@ export function createSignedRequests(deps: {
      * @throws ApiError unknown_project, invalid_signature
      */
     confirm: async (caller: ProjectCaller): Promise<ProjectCaller> => {
-      const signer = await findFresh(caller.project)
+      const publicKeyHex = caller.publicKey.toString('hex')
+      const signer = await (caller.exchanged === undefined
+        ? findFresh(caller.project)
+        : signingProjects.findFreshWithKey(caller.project, publicKeyHex))
       if (signer === undefined) throw apiError('unknown_project')
       const isUncovered = caller.isWrite && signer.requireContentDigest && !caller.coversContent
-      const key = signer.keys.get(caller.publicKey.toString('hex'))
+      const key = signer.keys.get(publicKeyHex)
       if (isUncovered || key === undefined) throw apiError('invalid_signature')
       if (hasEnded(key)) throw refuseEnded(signer, key)
-      const actor = keyActor(key.fingerprint(), key.name)
-      return { ...caller, actor, projectUid: signer.uid, generation: signer.generation, scope: key.scope }
+      const { uid: projectUid, generation } = signer
+      const { exchanged, scope } = key
+      return { ...caller, actor: keyActor(key.fingerprint(), key.name), projectUid, generation, exchanged, scope }
     },
   }
 }
