@@ -70,7 +70,7 @@ async function join(start: Start): Promise<Omit<Context, 'close'>> {
     useCases: {
       ...useCases,
       audit,
-      overview: createOverview({ store: createOverviewStore(db), projects: useCases.projects }),
+      overview: createOverview({ store: createOverviewStore(db), projects: useCases.projects, clock }),
       activity: createActivity({ store: createActivityStore(db), clock }),
       expiry,
       recentVerification: createRecentVerification({ store: createVerificationStore(db), chainKeys }),

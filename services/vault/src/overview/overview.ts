@@ -1,3 +1,4 @@
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { type Administrator, hasAccess } from '../access/administrator.ts'
 import type { Projects } from '../projects/projects.ts'
 
@@ -23,9 +24,12 @@ export type Overview = ReturnType<typeof createOverview>
 
 const MAX_UNSEALED = 10_000
 
+/** Enough time to replace a key before it expires. */
+const SOON_MS = 7 * 86_400_000
+
 /** Creates the use case of the overview. */
-export function createOverview(deps: { store: OverviewStore; projects: Pick<Projects, 'list'> }) {
-  const { store, projects } = deps
+export function createOverview(deps: { store: OverviewStore; projects: Pick<Projects, 'list'>; clock: Clock }) {
+  const { store, projects, clock } = deps
   return {
     /** Returns the counts of an administrator's projects, and how far the audit log is sealed. */
     of: async (administrator: Pick<Administrator, 'projects'>) => {
@@ -38,7 +42,9 @@ export function createOverview(deps: { store: OverviewStore; projects: Pick<Proj
       return {
         projects: shown.length,
         projectsWithoutKey: shown.filter(({ keys }) => keys.length === 0).length,
-        endingKeys: shown.flatMap(({ keys }) => keys).filter(({ state }) => state === 'replaced').length,
+        endingKeys: shown
+          .flatMap(({ keys }) => keys)
+          .filter(({ until }) => until !== null && until.getTime() < clock.now() + SOON_MS).length,
         secrets,
         seal,
       }

@@ -115,9 +115,12 @@ export function addKey(
   const now = added.createdAt
   const valid = validAt(keys, now)
   if (valid.some(({ name }) => name === added.name))
-    throw apiError('key_exists', 'The project already has a key with this name. Rotate it, or choose another name.')
+    throw apiError(
+      'key_exists',
+      'name: the project already has a key with this name; rotate it, or choose another name',
+    )
   if (valid.some((key) => isSamePublicKey(key, added)))
-    throw apiError('key_exists', 'The project already has this key.')
+    throw apiError('key_exists', 'publicKey: the project already has this key')
   requireFewNames(valid)
   return remembered([...without(keys, added), keyOf(added, scope, expiresAt)], now)
 }
@@ -141,7 +144,7 @@ export function replaceKey(
   const now = added.createdAt
   const valid = validAt(keys, now)
   if (valid.some((key) => isSamePublicKey(key, added)))
-    throw apiError('invalid_request', 'The project already has this key.')
+    throw apiError('invalid_request', 'publicKey: the project already has this key')
   const namesake = keys.filter(({ name }) => name === added.name).toSorted(newestFirst)
   const replaceable = validAt(namesake, now)
   // The first key can be replaced even after it ended, so that a project is never lost.

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll, expect, test } from '@jest/globals'
+import type { Visit } from '@vault-and-tracker/dev-env'
 import type { Page } from 'playwright-core'
 import { admin, keyOf, signedSend } from '../../tests/support/client.ts'
 import { ADMIN_TOKEN, DESKTOP, fillVault, NARROW, type Sent, signIn, stored, useConsole } from './support/console.ts'
@@ -29,6 +30,10 @@ function privateForms(jwk: string): readonly string[] {
 function holding(sent: readonly Sent[], forms: readonly string[]): readonly Sent[] {
   return sent.filter(({ text }) => forms.some((form) => text.includes(form)))
 }
+
+type ListedKey = { name: string; state: string; until: string | null }
+const keysOf = async (project: string) =>
+  (await admin(site.vault.url, 'GET', `/projects/${project}/keys`)).body as ListedKey[]
 
 const fetchAs = (project: string, jwk: string) =>
   signedSend({
@@ -90,8 +95,8 @@ test('a browser without Ed25519 can generate a key pair', async () => {
   await page.reload()
   await page.getByLabel('Administrator token').fill(ADMIN_TOKEN)
   await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('button', { name: 'Rotate key' }).click()
-  await page.getByLabel('Replaced keys keep working for').selectOption('0')
+  await page.getByRole('button', { name: 'Rotate default' }).click()
+  await page.getByLabel('Replaced key keeps working for').selectOption('0')
   await page.getByRole('dialog').getByRole('button', { name: 'Rotate key' }).click()
   const jwk = await save(page)
   expect((await fetchAs('newsletter', jwk)).status).toBe(200)
@@ -99,28 +104,9 @@ test('a browser without Ed25519 can generate a key pair', async () => {
   expect(sent.some(({ url }) => url.includes('/assets/portable'))).toBe(true)
 })
 
-test('a key can be rotated once its scope has loaded, which the new key inherits', async () => {
-  const visit = await site.open('/projects/billing-service', DESKTOP)
-  let answer = (): void => undefined
-  const held = new Promise<void>((resolve) => {
-    answer = resolve
-  })
-  await visit.page.route('**/projects/billing-service/keys', async (route) => {
-    await held
-    await route.continue()
-  })
-  await signIn(visit, ADMIN_TOKEN)
-  const rotate = visit.page.getByRole('button', { name: 'Rotate key' })
-  await rotate.waitFor()
-  expect(await rotate.getAttribute('aria-disabled')).toBe('true')
-  answer()
-  await visit.page.getByRole('button', { name: 'Rotate key', disabled: false }).click()
-  expect(await visit.page.getByLabel('Environments').inputValue()).toBe('production')
-})
-
-test('a key is rotated; the replaced one counts down and is revoked', async () => {
+test('a key is rotated with its scope; the replaced one counts down and is revoked', async () => {
   const { page, problems, sent } = await site.open('/projects/billing-service', NARROW, ADMIN_TOKEN)
-  await page.getByRole('button', { name: 'Rotate key', disabled: false }).click()
+  await page.getByRole('button', { name: 'Rotate default' }).click()
   expect(await page.getByLabel('Environments').inputValue()).toBe('production')
   expect(await problems('rotate')).toEqual([])
   await page.getByRole('dialog').getByRole('button', { name: 'Rotate key' }).click()
@@ -132,22 +118,99 @@ test('a key is rotated; the replaced one counts down and is revoked', async () =
     .waitFor()
   expect(holding(sent, privateForms(jwk))).toEqual([])
   expect((await fetchAs('billing-service', jwk)).status).toBe(200)
-  const before = await page.getByRole('button', { name: /^Revoke / }).count()
-  await page
-    .getByRole('button', { name: /^Revoke / })
-    .last()
-    .click()
+  const revoke = page.getByRole('button', { name: /^Revoke default/ })
+  expect(await revoke.count()).toBe(2)
+  // A replaced key cannot be rotated.
+  expect(await page.getByRole('button', { name: 'Rotate default' }).count()).toBe(1)
+  await revoke.last().click()
   await page.getByText('The key was never used.').waitFor()
+  await page.getByText('1 other key named default').waitFor()
   expect(await problems('revoke')).toEqual([])
   await page.getByRole('button', { name: 'Revoke key' }).click()
   await page.getByText('Key revoked.').waitFor()
-  const keys = (await admin(site.vault.url, 'GET', '/projects/billing-service/keys')).body as object[]
-  expect(keys).toHaveLength(before - 1)
+  expect(await keysOf('billing-service')).toMatchObject([{ name: 'default', state: 'active' }])
+})
+
+test('a key for a person is added next to the others, and revoked without affecting them', async () => {
+  const name = 'dana'
+  const { page, problems, sent } = await site.open('/projects/shop', DESKTOP, ADMIN_TOKEN)
+  await page.getByRole('button', { name: 'Add key' }).click()
+  const dialog = page.getByRole('dialog')
+  await page.getByRole('textbox', { name: 'Name' }).fill('default')
+  await page.getByLabel('Expires').fill('2001-01-01T00:00')
+  expect(await problems('add-key')).toEqual([])
+  await dialog.getByRole('button', { name: 'Add key' }).click()
+  await page.getByText('already has a key with this name').waitFor()
+  await page.getByRole('textbox', { name: 'Name' }).fill(name)
+  await dialog.getByRole('button', { name: 'Add key' }).click()
+  await page.getByText('Must be in the future').waitFor()
+  expect(await problems('add-key-refused')).toEqual([])
+  await page.getByLabel('Expires').fill('')
+  await page.getByLabel('Access').selectOption('Read only')
+  await dialog.getByRole('button', { name: 'Add key' }).click()
+  await page.getByRole('button', { name: 'Save shop-dana.jwk' }).waitFor()
+  const jwk = await save(page)
+  await page.getByRole('button', { name: 'Done' }).click()
+  await page.getByText('2 active keys').waitFor()
+  expect(holding(sent, privateForms(jwk))).toEqual([])
+  expect((await fetchAs('shop', jwk)).status).toBe(200)
+  expect(await problems('two-keys')).toEqual([])
+
+  await page.getByRole('button', { name: /^Revoke dana/ }).click()
+  await page.getByText('Keys with other names keep working.').waitFor()
+  expect(await problems('revoke-dana')).toEqual([])
+  await page.getByRole('button', { name: 'Revoke key' }).click()
+  await page.getByText('1 active key', { exact: true }).waitFor()
+  expect((await fetchAs('shop', jwk)).status).toBe(401)
+  expect(await page.getByRole('rowheader', { name }).count()).toBe(0)
+  await page.getByLabel('Show ended keys').check()
+  await page.getByRole('rowheader', { name: 'dana revoked' }).waitFor()
+  expect(new URL(page.url()).search).toBe('?ended=yes')
+  expect(await problems('ended-keys')).toEqual([])
+  expect(await page.getByRole('button', { name: /dana/ }).count()).toBe(0)
+  expect((await admin(site.vault.url, 'GET', '/projects/shop/keys')).body).toMatchObject([{ name: 'default' }])
+
+  await page.goto(`${site.vault.url}/console/audit?project=shop&action=key.add`)
+  await signIn({ page } as Visit, ADMIN_TOKEN)
+  await page.getByText('fingerprint').waitFor()
+  expect(await problems('audit-key-added')).toEqual([])
+})
+
+test('a rotation keeps the expiry of the key to the second, unless it is changed', async () => {
+  const expiresAt = new Date(Date.now() + 100 * 86_400_000).toISOString()
+  await admin(site.vault.url, 'POST', '/projects/newsletter/keys', { name: 'ci', expiresAt })
+  const { page, problems } = await site.open('/projects/newsletter', DESKTOP, ADMIN_TOKEN)
+  await page.getByText(/^expires in 3 mo/).waitFor()
+  const rotate = async () => {
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate key' }).click()
+    await save(page)
+    await page.getByRole('button', { name: 'Done' }).click()
+    return (await keysOf('newsletter')).find(({ name, state }) => name === 'ci' && state === 'active')?.until
+  }
+  await page.getByRole('button', { name: 'Rotate ci' }).click()
+  expect(await page.getByLabel('Expires').inputValue()).not.toBe('')
+  expect(await problems('rotate-expiring')).toEqual([])
+  expect(await rotate()).toBe(expiresAt)
+  await page.getByRole('button', { name: 'Rotate ci' }).click()
+  await page.getByLabel('Expires').fill('')
+  expect(await rotate()).toBe(null)
+})
+
+test('the 51st key is refused with the limit', async () => {
+  for (let i = 0; i < 48; i++)
+    await admin(site.vault.url, 'POST', '/projects/newsletter/keys', { name: `p${String(i)}` })
+  const { page, problems } = await site.open('/projects/newsletter', DESKTOP, ADMIN_TOKEN)
+  await page.getByText('50 active keys, 2 replaced').waitFor()
+  await page.getByRole('button', { name: 'Add key' }).click()
+  await page.getByRole('textbox', { name: 'Name' }).fill('late')
+  await page.getByRole('dialog').getByRole('button', { name: 'Add key' }).click()
+  await page.getByText('The project has 50 keys').waitFor()
+  expect(await problems('too-many-keys')).toEqual([])
 })
 
 test('an existing public key is accepted, and an invalid one is refused at its field', async () => {
   const { page, problems } = await site.open('/projects/shop', DESKTOP, ADMIN_TOKEN)
-  await page.getByRole('button', { name: 'Rotate key', disabled: false }).click()
+  await page.getByRole('button', { name: 'Rotate default' }).click()
   await page.getByLabel('Use an existing public key').check()
   await page.getByLabel('Public key', { exact: true }).fill('not a key')
   await page.getByRole('dialog').getByRole('button', { name: 'Rotate key' }).click()

@@ -12,7 +12,7 @@ type Named = readonly Administrator[] | undefined
 /** The columns of a listing. Only a listing of one action has details. */
 export function columnsFor(search: AuditSearch, named: Named): readonly Column<AuditEntry>[] {
   const [when, what, of, env, who, from, detail] = COLUMNS(named)
-  const hasDetail = search.action !== undefined && search.action !== 'fetch' && search.action !== 'rotate'
+  const hasDetail = search.action !== undefined && search.action !== 'fetch'
   // The widest column takes the remaining space.
   if (hasDetail) return [when, plainly(what), of, env, who, from, detail]
   return [when, what, of, env, who, from]
@@ -57,7 +57,11 @@ const COLUMNS = (named: Named): Columns => [
       ),
   },
   { key: 'env', head: 'Environment', isEvident: true, cell: ({ env }) => env },
-  { key: 'actor', head: 'By', cell: ({ actor }) => <Actor actor={actor ?? null} named={named} /> },
+  {
+    key: 'actor',
+    head: 'By',
+    cell: ({ actor, keyName }) => <Actor actor={actor ?? null} keyName={keyName} named={named} />,
+  },
   { key: 'ip', head: 'Address', cell: ({ ip }) => <code>{ip}</code> },
   { key: 'detail', head: 'Details', isMain: true, cell: ({ detail }) => <Detail detail={detail ?? {}} /> },
 ]
@@ -67,14 +71,14 @@ function nameOf(action: string): string {
 }
 
 /** An actor is `key:<fingerprint>`, `administrator`, `administrator:<id>`, `command` or `unknown`. */
-function Actor({ actor, named }: { actor: string | null; named: Named }) {
+function Actor({ actor, keyName, named }: { actor: string | null; keyName: string | undefined; named: Named }) {
   if (actor === null) return <span className="muted">not recorded</span>
   const [kind, value] = actor.split(':')
   if (value === undefined) return actor === 'administrator' ? 'admin token' : actor
   if (kind === 'key')
     return (
       <span title={value}>
-        key <code>{value.slice(0, SHOWN_FINGERPRINT)}…</code>
+        key <span className="long-name">{keyName}</span> <code>{value.slice(0, SHOWN_FINGERPRINT)}…</code>
       </span>
     )
   const name = named === undefined ? 'an administrator' : named.find(({ id }) => id === value)?.name

@@ -12,6 +12,7 @@ export const ACTION_NAMES = [
   ['project.update', 'changed a project'],
   ['project.delete', 'deleted a project'],
   ['project.authenticate', 'authenticated a project'],
+  ['key.add', 'added a key'],
   ['key.rewrap', 'rewrapped data keys'],
   ['key.rotate', 'rotated a data key'],
   ['key.revoke', 'revoked a key'],

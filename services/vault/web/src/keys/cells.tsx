@@ -1,4 +1,4 @@
-import { formatExactTime } from '@vault-and-tracker/web-kit/format'
+import { formatDuration, formatExactTime } from '@vault-and-tracker/web-kit/format'
 import { useEffect, useState } from 'react'
 import type { ProjectKey } from '../api/types.ts'
 
@@ -28,20 +28,27 @@ export function ScopeText({ scope: { access, envs } }: { scope: ProjectKey['scop
 
 const SECOND_MS = 1_000
 
-/** How long a replaced key keeps working, to the second. */
+const SHOWN_IN_SECONDS_MS = 3_600_000
+
+/** Keys that end sooner need attention. */
+export const SOON_MS = 7 * 86_400_000
+
+/** How long a key keeps working, in the last hour to the second. */
 export function Countdown({ until }: { until: string }) {
   const [now, setNow] = useState(() => Date.now())
   const end = Date.parse(until)
-  const isOver = now >= end
+  const left = end - now
+  const isOver = left <= 0
   useEffect(() => {
-    if (isOver) return undefined
+    // A timer cannot run for weeks.
+    if (isOver || end - Date.now() > SHOWN_IN_SECONDS_MS) return undefined
     const timer = setInterval(() => setNow(Date.now()), SECOND_MS)
     return () => clearInterval(timer)
-  }, [isOver])
+  }, [isOver, end])
   if (isOver) return <span className="muted">expired</span>
   return (
-    <time dateTime={until} title={formatExactTime(until)} className="countdown">
-      expires in {clock(Math.ceil((end - now) / SECOND_MS))}
+    <time dateTime={until} title={formatExactTime(until)} className={left < SOON_MS ? 'countdown' : 'muted'}>
+      expires in {left < SHOWN_IN_SECONDS_MS ? clock(Math.ceil(left / SECOND_MS)) : formatDuration(left / SECOND_MS)}
     </time>
   )
 }

@@ -79,3 +79,35 @@ export async function chosenKey(values: Values): Promise<{
     },
   }
 }
+
+/** When a key expires. `until` is the initial choice. */
+export function ExpiryField({ until, error }: { until: string | null; error: ApiError | null }) {
+  return (
+    <TextField
+      label="Expires"
+      name="expiresAt"
+      type="datetime-local"
+      defaultValue={localMinute(until)}
+      hint="Leave empty for a key that works until it is revoked."
+      error={error}
+    />
+  )
+}
+
+/** The chosen expiry, null for none. */
+export function chosenExpiry(values: Values): string | null {
+  const text = values['expiresAt'] ?? ''
+  return text === '' ? null : new Date(text).toISOString()
+}
+
+/** Whether the initial choice was kept. */
+export function isSameExpiry(values: Values, until: string | null): boolean {
+  return (values['expiresAt'] ?? '') === localMinute(until)
+}
+
+/** A time in the form of its field, which has minutes. */
+function localMinute(time: string | null): string {
+  if (time === null) return ''
+  const date = new Date(time)
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+}

@@ -3,10 +3,17 @@ import { Button } from '@vault-and-tracker/web-kit/form'
 import { useState } from 'react'
 
 /** Offers a new private key once. It exists only in this page, until the dialog closes. */
-export function PrivateKeyOffer(props: { project: string; privateJwk: string; title: string; onClose: () => void }) {
-  const { project, privateJwk, title, onClose } = props
+export function PrivateKeyOffer(props: {
+  project: string
+  /** The name of the key. */
+  name: string
+  privateJwk: string
+  title: string
+  onClose: () => void
+}) {
+  const { project, name, privateJwk, title, onClose } = props
   const [isSaved, setSaved] = useState(false)
-  const fileName = `${project}.jwk`
+  const fileName = `${project}${name === 'default' ? '' : `-${name}`}.jwk`
   const save = (): void => {
     saveFile(fileName, `${privateJwk}\n`)
     setSaved(true)
@@ -20,13 +27,13 @@ export function PrivateKeyOffer(props: { project: string; privateJwk: string; ti
           Save {fileName}
         </Button>
       }
-      warning="You have not saved the private key. Without it, the new key cannot be used and you have to rotate again."
+      warning="You have not saved the private key. Without it, the new key cannot be used and you have to replace it."
       leave="Discard key"
       onClose={onClose}
     >
       {isSaved ? (
         <p role="status">
-          <code>{fileName}</code> saved. Give the file to the application, for example as{' '}
+          <code>{fileName}</code> saved. Give the file to its user or application, for example as{' '}
           <code>VAULT_PRIVATE_KEY_FILE</code>, and keep no other copy.
         </p>
       ) : (

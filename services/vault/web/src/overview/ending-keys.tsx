@@ -5,9 +5,9 @@ import { Ago } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
 import { allKeys } from '../api/queries.ts'
 import type { KeyOfProject } from '../api/types.ts'
-import { Countdown, Fingerprint } from '../keys/cells.tsx'
+import { Countdown, SOON_MS } from '../keys/cells.tsx'
 
-/** Replaced keys that still work. Their last use shows whether all applications have the new key. */
+/** Replaced keys that still work, and keys that expire soon. Their last use shows whether applications need a new key. */
 export function EndingKeys({ count }: { count: number }) {
   const { data, error, refetch, dataUpdatedAt } = useQuery(allKeys)
   return (
@@ -19,7 +19,7 @@ export function EndingKeys({ count }: { count: number }) {
         <Table
           caption="Expiring keys"
           columns={columnsAt(dataUpdatedAt)}
-          rows={data.filter(({ until }) => until !== null)}
+          rows={data.filter(({ until }) => until !== null && Date.parse(until) < dataUpdatedAt + SOON_MS)}
           rowKey={({ project, fingerprint }) => project + fingerprint}
         />
       )}
@@ -39,7 +39,7 @@ function columnsAt(now: number): readonly Column<KeyOfProject>[] {
         </Link>
       ),
     },
-    { key: 'key', head: 'Key', isEvident: true, cell: ({ fingerprint }) => <Fingerprint value={fingerprint} /> },
+    { key: 'key', head: 'Key', isEvident: true, cell: ({ name }) => <span className="long-name">{name}</span> },
     {
       key: 'used',
       head: 'Last used',

@@ -30,7 +30,7 @@ export function VaultNumbers(props: { overview: Overview; day: Activity['items']
         {
           label: 'Expiring keys',
           value: formatCount(endingKeys),
-          note: endingKeys === 0 ? 'no recent rotation' : 'replaced but still active',
+          note: 'replaced, or within 7 days',
           isUrgent: endingKeys > 0,
         },
         { label: 'Fetches', value: sum('fetches'), note: 'last 24 hours' },

@@ -1,50 +1,98 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
 import { Confirm, Empty, Pending, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
-import { Ago, formatAge } from '@vault-and-tracker/web-kit/format'
+import { Button } from '@vault-and-tracker/web-kit/form'
+import { Ago, formatAge, formatNumberOf } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
 import { useState } from 'react'
 import { api, read } from '../api/client.ts'
 import { useAdministrator } from '../api/session.ts'
 import type { ProjectKey } from '../api/types.ts'
 import { actionsColumn } from '../frame/actions-column.tsx'
-import { Countdown, ScopeText } from '../keys/cells.tsx'
+import { Countdown, Fingerprint, ScopeText } from '../keys/cells.tsx'
+import { AddKey } from './add-key.tsx'
 import { keysOf } from './queries.ts'
+import { RotateKey } from './rotate-key.tsx'
 
-/** The active keys of a project. */
-export function Keys({ project }: { project: string }) {
+const route = getRouteApi('/projects/$name')
+
+type Asked = { readonly what: 'add' } | { readonly what: 'rotate' | 'revoke'; readonly key: ProjectKey }
+
+/** The keys of a project; `ended` includes those that expired or were revoked in the last 30 days. */
+export function Keys({ project, ended }: { project: string; ended: boolean }) {
+  const navigate = route.useNavigate()
   const { mayWrite } = useAdministrator()
-  const { data, error, refetch, dataUpdatedAt } = useQuery(keysOf(project))
-  const [revoked, setRevoked] = useState<ProjectKey>()
+  const { data, error, refetch, dataUpdatedAt } = useQuery(keysOf(project, ended))
+  const [asked, setAsked] = useState<Asked>()
+  const close = (): void => setAsked(undefined)
   if (data === undefined) return <Pending error={error} onRetry={() => void refetch()} rows={2} label="Loading keys…" />
-  if (data.length === 0)
-    return (
-      <Empty title="No active keys.">
-        <p>No application can read or write the secrets of this project. Rotate its key to create a new one.</p>
-      </Empty>
-    )
-  const columns = columnsAt(dataUpdatedAt, mayWrite ? setRevoked : undefined)
+  const active = data.filter(isActive)
+  const replaced = active.filter(({ state }) => state === 'replaced').length
   return (
     <>
-      <Table caption="Keys" columns={columns} rows={data} rowKey={({ fingerprint }) => fingerprint} />
-      {revoked !== undefined && (
-        <RevokeKey project={project} revoked={revoked} all={data} onClose={() => setRevoked(undefined)} />
+      <div className="manage-head">
+        <div className="manage-filters">
+          <label className="switch">
+            <input
+              type="checkbox"
+              checked={ended}
+              onChange={() =>
+                void navigate({ search: { ended: ended ? undefined : 'yes' }, resetScroll: false, replace: true })
+              }
+            />
+            Show ended keys
+          </label>
+          {mayWrite && (
+            <Button kind="main" onClick={() => setAsked({ what: 'add' })}>
+              Add key
+            </Button>
+          )}
+        </div>
+        <p className="muted" role="status">
+          {formatNumberOf(active.length - replaced, 'active key')}
+          {replaced > 0 && `, ${replaced} replaced`}
+        </p>
+      </div>
+      {data.length === 0 ? (
+        <Empty title="No active keys.">
+          <p>No application can read or write the secrets of this project until you add a key.</p>
+        </Empty>
+      ) : (
+        <Table
+          caption="Keys"
+          columns={columnsAt(dataUpdatedAt, mayWrite ? setAsked : undefined)}
+          rows={data}
+          rowKey={({ fingerprint }) => fingerprint}
+        />
       )}
+      {asked?.what === 'add' && <AddKey project={project} onClose={close} />}
+      {asked?.what === 'rotate' && <RotateKey project={project} replaced={asked.key} onClose={close} />}
+      {asked?.what === 'revoke' && <RevokeKey project={project} revoked={asked.key} active={active} onClose={close} />}
     </>
   )
 }
 
-function columnsAt(now: number, onRevoke: ((key: ProjectKey) => void) | undefined): readonly Column<ProjectKey>[] {
+const isActive = ({ state }: ProjectKey): boolean => state === 'active' || state === 'replaced'
+
+function columnsAt(now: number, onAsk: ((asked: Asked) => void) | undefined): readonly Column<ProjectKey>[] {
+  const ask = (what: 'rotate' | 'revoke') => onAsk && ((key: ProjectKey) => onAsk({ what, key }))
   return [
     {
-      key: 'fingerprint',
-      head: 'Fingerprint',
+      key: 'name',
+      head: 'Name',
       isMain: true,
-      cell: ({ fingerprint, until }) => (
+      cell: ({ name, state }) => (
         <>
-          <code>{fingerprint}</code> {until === null && <span className="tag">newest</span>}
+          <span className="long-name">{name}</span>{' '}
+          {state !== 'active' && (
+            <span className="tag" {...(state === 'replaced' && { 'data-tone': 'warn' })}>
+              {state}
+            </span>
+          )}
         </>
       ),
     },
+    { key: 'fingerprint', head: 'Fingerprint', cell: ({ fingerprint }) => <Fingerprint value={fingerprint} /> },
     { key: 'scope', head: 'Access', isEvident: true, cell: ({ scope }) => <ScopeText scope={scope} /> },
     { key: 'since', head: 'Added', align: 'end', cell: ({ since }) => <Ago time={since} now={now} /> },
     {
@@ -52,8 +100,7 @@ function columnsAt(now: number, onRevoke: ((key: ProjectKey) => void) | undefine
       head: 'Expires',
       align: 'end',
       isEvident: true,
-      cell: ({ until }) =>
-        until === null ? <span className="muted">when replaced</span> : <Countdown until={until} />,
+      cell: (key) => <End ended={!isActive(key)} until={key.until} now={now} />,
     },
     {
       key: 'used',
@@ -62,14 +109,41 @@ function columnsAt(now: number, onRevoke: ((key: ProjectKey) => void) | undefine
       cell: ({ lastUsedAt }) => <Ago time={lastUsedAt} now={now} />,
     },
     ...actionsColumn<ProjectKey>([
-      { verb: 'Revoke', labelOf: ({ fingerprint }) => `Revoke ${fingerprint}`, isDangerous: true, onAct: onRevoke },
+      {
+        verb: 'Rotate',
+        labelOf: ({ name }) => `Rotate ${name}`,
+        isFor: ({ state }) => state === 'active',
+        onAct: ask('rotate'),
+      },
+      {
+        verb: 'Revoke',
+        labelOf: ({ name, fingerprint }) => `Revoke ${name}, ${fingerprint}`,
+        isDangerous: true,
+        isFor: isActive,
+        onAct: ask('revoke'),
+      },
     ]),
   ]
 }
 
-function RevokeKey(props: { project: string; revoked: ProjectKey; all: readonly ProjectKey[]; onClose: () => void }) {
-  const { project, revoked, all, onClose } = props
-  const { fingerprint, lastUsedAt } = revoked
+function End({ ended, until, now }: { ended: boolean; until: string | null; now: number }) {
+  if (until === null) return <span className="muted">no expiry</span>
+  if (!ended) return <Countdown until={until} />
+  return (
+    <span className="muted">
+      ended <Ago time={until} now={now} />
+    </span>
+  )
+}
+
+function RevokeKey(props: {
+  project: string
+  revoked: ProjectKey
+  active: readonly ProjectKey[]
+  onClose: () => void
+}) {
+  const { project, revoked, active, onClose } = props
+  const { name, fingerprint, lastUsedAt } = revoked
   const [openedAt] = useState(() => Date.now())
   const queries = useQueryClient()
   const revoke = useMutation({
@@ -84,9 +158,10 @@ function RevokeKey(props: { project: string; revoked: ProjectKey; all: readonly 
     },
     onError: toastProblem,
   })
+  const namesakes = active.filter((key) => key.name === name).length - 1
   return (
     <Confirm
-      title="Revoke this key?"
+      title={`Revoke the key ${name}?`}
       action="Revoke key"
       isBusy={revoke.isPending}
       onConfirm={() => revoke.mutate()}
@@ -95,10 +170,17 @@ function RevokeKey(props: { project: string; revoked: ProjectKey; all: readonly 
       <p>
         Key <code>{fingerprint}</code> of project {project} stops working immediately. This cannot be undone.{' '}
         {lastUsedAt === null ? 'The key was never used.' : `The key was last used ${usedText(lastUsedAt, openedAt)}.`}
+        {active.length > namesakes + 1 && ' Keys with other names keep working.'}
       </p>
-      {all.length === 1 && (
+      {namesakes > 0 && (
         <p className="notice">
-          This is the only active key: no application can read or write the secrets of {project} until you rotate.
+          This does not revoke {formatNumberOf(namesakes, 'other key')} named {name}. If a person has left or a key has
+          leaked, revoke all of them.
+        </p>
+      )}
+      {active.length === 1 && (
+        <p className="notice">
+          This is the only active key: no application can read or write the secrets of {project} until you add one.
         </p>
       )}
     </Confirm>

@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Confirm, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
 import { Button } from '@vault-and-tracker/web-kit/form'
@@ -8,8 +8,6 @@ import { api, read } from '../api/client.ts'
 import { useAdministrator } from '../api/session.ts'
 import type { Project } from '../api/types.ts'
 import { DeleteProject } from './delete-project.tsx'
-import { keysOf } from './queries.ts'
-import { RotateKey } from './rotate-key.tsx'
 
 export function ProjectHead({ project }: { project: Project }) {
   const { name, createdAt, requireContentDigest = false } = project
@@ -33,8 +31,7 @@ export function ProjectHead({ project }: { project: Project }) {
 
 function Actions({ project, requiresDigest }: { project: string; requiresDigest: boolean }) {
   const queries = useQueryClient()
-  const { data: keys } = useQuery(keysOf(project))
-  const [asked, setAsked] = useState<'rotate' | 'digest' | 'delete'>()
+  const [asked, setAsked] = useState<'digest' | 'delete'>()
   const close = (): void => setAsked(undefined)
   const change = useMutation({
     mutationFn: () =>
@@ -54,15 +51,10 @@ function Actions({ project, requiresDigest }: { project: string; requiresDigest:
   const digestAction = requiresDigest ? 'Make digest optional' : 'Require digest'
   return (
     <div className="form-actions">
-      {/* The new key inherits the scope of the newest one, which has to be loaded first. */}
-      <Button kind="main" isBusy={keys === undefined} onClick={() => setAsked('rotate')}>
-        Rotate key
-      </Button>
       <Button onClick={() => setAsked('digest')}>{digestAction}</Button>
       <Button kind="danger" onClick={() => setAsked('delete')}>
         Delete project
       </Button>
-      {asked === 'rotate' && <RotateKey project={project} newest={keys?.[0]} onClose={close} />}
       {asked === 'digest' && (
         <Confirm
           title={requiresDigest ? 'Make the content digest optional?' : 'Require a content digest?'}

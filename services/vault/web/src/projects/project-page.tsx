@@ -23,7 +23,7 @@ const TABS: readonly (readonly [ProjectTab | undefined, string])[] = [
 
 export function ProjectPage() {
   const { name } = route.useParams()
-  const { tab, env, range } = route.useSearch()
+  const { tab, ended, env, range } = route.useSearch()
   const { data, error, refetch } = useQuery(allProjects)
   usePageTitle(name)
   const project = data?.find((each) => each.name === name)
@@ -39,7 +39,7 @@ export function ProjectPage() {
     <>
       <ProjectHead project={project} />
       <Tabs label={`Project ${name}`} tabs={TABS} current={tab} />
-      {tab === undefined && <Keys project={name} />}
+      {tab === undefined && <Keys project={name} ended={ended !== undefined} />}
       {tab === 'secrets' && <Secrets project={name} env={env} />}
       {tab === 'compare' && <Compare project={name} />}
       {tab === 'requests' && <Requests projectId={name} range={range} />}

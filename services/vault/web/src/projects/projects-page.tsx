@@ -8,7 +8,7 @@ import { type Column, Table } from '@vault-and-tracker/web-kit/table'
 import { allKeys, allProjects } from '../api/queries.ts'
 import { useAdministrator } from '../api/session.ts'
 import type { KeyOfProject, Project } from '../api/types.ts'
-import { Countdown, Fingerprint, ScopeText } from '../keys/cells.tsx'
+import { Countdown } from '../keys/cells.tsx'
 import { RegisterProject } from './register-project.tsx'
 
 const route = getRouteApi('/projects')
@@ -85,30 +85,24 @@ function columnsAt(now: number): readonly Column<Listed>[] {
     },
     {
       key: 'key',
-      head: 'Newest key',
+      head: 'Keys',
       isEvident: true,
-      cell: ({ keys: [newest] }) =>
-        newest === undefined ? (
+      cell: ({ keys }) =>
+        keys.length === 0 ? (
           <span className="tag" data-tone="warn">
             No active key
           </span>
         ) : (
-          <Fingerprint value={newest.fingerprint} />
+          formatNumberOf(new Set(keys.map(({ name }) => name)).size, 'key')
         ),
     },
     {
-      key: 'scope',
-      head: 'Access',
-      isEvident: true,
-      cell: ({ keys: [newest] }) => newest && <ScopeText scope={newest.scope} />,
-    },
-    {
-      key: 'others',
-      head: 'Replaced key',
+      key: 'ending',
+      head: 'Next expiry',
       isEvident: true,
       cell: ({ keys }) => {
-        const ending = keys.find(({ until }) => until !== null)
-        return ending?.until != null && <Countdown until={ending.until} />
+        const [next] = keys.flatMap(({ until }) => until ?? []).toSorted()
+        return next !== undefined && <Countdown until={next} />
       },
     },
     {

@@ -43,6 +43,7 @@ export function RegisterProject({ onClose }: { onClose: () => void }) {
     return (
       <PrivateKeyOffer
         project={made.name}
+        name="default"
         privateJwk={made.privateJwk}
         title={`Project ${made.name} registered`}
         onClose={() => show(made.name)}

@@ -5,24 +5,29 @@ import { SelectField, type Values } from '@vault-and-tracker/web-kit/form'
 import { useState } from 'react'
 import { api, read } from '../api/client.ts'
 import type { ProjectKey } from '../api/types.ts'
-import { chosenKey, KEY_FIELDS, KeyFields } from '../keys/key-fields.tsx'
+import { chosenExpiry, chosenKey, ExpiryField, isSameExpiry, KEY_FIELDS, KeyFields } from '../keys/key-fields.tsx'
 import { PrivateKeyOffer } from '../keys/private-key-offer.tsx'
 
 const OVERLAPS = [
   ['600', '10 minutes'],
   ['120', '2 minutes'],
-  ['0', '0 minutes: they stop immediately'],
+  ['0', '0 minutes: it stops immediately'],
 ] as const
 
-/** Replaces the key of a project. The scope of the newest key is the initial choice. */
-export function RotateKey(props: { project: string; newest: ProjectKey | undefined; onClose: () => void }) {
-  const { project, newest, onClose } = props
+/** Replaces a key of a project. The scope and the expiry of the replaced key are the initial choice. */
+export function RotateKey(props: { project: string; replaced: ProjectKey; onClose: () => void }) {
+  const { project, replaced, onClose } = props
+  const { name, scope, until } = replaced
   const queries = useQueryClient()
   const [privateJwk, setPrivateJwk] = useState<string>()
   const rotate = useMutation<string | undefined, ApiError, Values>({
     mutationFn: async (values) => {
       const { publicKey, pair, scope } = await chosenKey(values)
-      const body = { publicKey, scope, overlap: Number(values['overlap']) }
+      const body = {
+        ...{ name, publicKey, scope, overlap: Number(values['overlap']) },
+        // Without the member, the vault keeps the expiry to the second.
+        ...(!isSameExpiry(values, until) && { expiresAt: chosenExpiry(values) }),
+      }
       await read(api.PUT('/v1/admin/projects/{id}/rotate', { params: { path: { id: project } }, body }))
       return pair?.privateJwk
     },
@@ -39,23 +44,30 @@ export function RotateKey(props: { project: string; newest: ProjectKey | undefin
   })
   if (privateJwk !== undefined)
     return (
-      <PrivateKeyOffer project={project} privateJwk={privateJwk} title={`New key for ${project}`} onClose={onClose} />
+      <PrivateKeyOffer
+        {...{ project, name, privateJwk, onClose }}
+        title={name === 'default' ? `New key for ${project}` : `New key ${name} for ${project}`}
+      />
     )
   return (
     <FormDialog
-      title={`Rotate the key of ${project}`}
+      title={`Rotate the key ${name} of ${project}`}
       action="Rotate key"
-      fields={KEY_FIELDS}
+      fields={[...KEY_FIELDS, 'expiresAt']}
       error={rotate.error}
       isBusy={rotate.isPending}
       onSubmit={(values) => rotate.mutate(values)}
       onClose={onClose}
       intro={
-        <p>The new key works immediately. Replaced keys keep working for a while so that applications can switch.</p>
+        <p>
+          The new key works immediately. The replaced key keeps working for a while so that applications can switch.
+          Keys with other names do not change.
+        </p>
       }
     >
-      <KeyFields scope={newest?.scope} error={rotate.error} />
-      <SelectField label="Replaced keys keep working for" name="overlap" choices={OVERLAPS} />
+      <KeyFields scope={scope} error={rotate.error} />
+      <ExpiryField until={until} error={rotate.error} />
+      <SelectField label="Replaced key keeps working for" name="overlap" choices={OVERLAPS} />
     </FormDialog>
   )
 }

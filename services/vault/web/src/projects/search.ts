@@ -16,6 +16,8 @@ export type ProjectTab = (typeof TABS)[number]
 
 export type ProjectSearch = {
   readonly tab?: ProjectTab | undefined
+  /** Whether ended keys are shown. */
+  readonly ended?: 'yes' | undefined
   readonly env?: string | undefined
   readonly range?: Range | undefined
   /** The environments that are compared. */
@@ -27,6 +29,7 @@ export function readProjectSearch(raw: RawSearch): ProjectSearch {
   const range = oneOf(raw, 'range', RANGES)
   return {
     tab: oneOf(raw, 'tab', TABS),
+    ended: oneOf(raw, 'ended', ['yes']),
     env: textIn(raw, 'env', 64),
     range: range === '24h' ? undefined : range,
     left: textIn(raw, 'left', 64),
