@@ -36,8 +36,8 @@ beforeAll(async () => {
     ...[curves, join(curves, '../hashes'), join(SIGNATURES, 'node_modules/tweetnacl')],
     ...OTHERS.map((name) => join(CLIENT, 'node_modules', name)),
   ]
-  for (const dependency of dependencies)
-    await run(folder, 'npm', 'pack', realpathSync(dependency), '--ignore-scripts', '--pack-destination', tarballs)
+  const sources = dependencies.map((dependency) => realpathSync(dependency))
+  await run(folder, 'npm', 'pack', ...sources, '--ignore-scripts', '--pack-destination', tarballs)
   writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }')
   const files = readdirSync(tarballs).map((name) => join(tarballs, name))
   expect(files).toHaveLength(2 + dependencies.length)
