@@ -132,6 +132,16 @@ describe('the contents of a cache', () => {
     expect(cache.get('b')).toBeInstanceOf(Promise)
   })
 
+  test('is bounded by the sizes of its values', async () => {
+    const cache = cacheWith({ maxValues: 3, sizeOf: ({ name }) => name.length })
+    for (const name of ['a', 'bb', 'cc']) {
+      put(name, name)
+      await cache.get(name)
+    }
+    expect(cache.get('cc')).toMatchObject({ name: 'cc' })
+    expect(cache.get('bb')).toBeInstanceOf(Promise)
+  })
+
   test('does not evict a value for any number of unknown keys', async () => {
     const cache = cacheWith({})
     const torrent = put('a', 'a')

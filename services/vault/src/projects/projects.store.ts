@@ -18,6 +18,16 @@ export function createProjectStore(db: Db): ProjectStore & SigningStore {
 
     find: (name) => readProject(db, name),
 
+    peek: async (name, publicKey) => {
+      const { rows } = await sql<{ uid: string; generation: number; hasKey: boolean }>`
+        select p.uid, p.generation,
+          exists (select from project_keys k where k.project_uid = p.uid and k.public_key = ${publicKey})
+            or exists (select from exchanged_keys k where k.project_uid = p.uid and k.public_key = ${publicKey})
+            as "hasKey"
+        from projects p where p.name = ${name}`.execute(db)
+      return rows[0]
+    },
+
     findWithExchangedKey: (name, publicKey) => readProjectWithExchangedKey(db, name, publicKey),
 
     create: async (project, { wanted }, dataKey, entry) => {

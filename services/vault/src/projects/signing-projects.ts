@@ -37,6 +37,8 @@ const MAX_CACHED_EXCHANGED = 10_000
 /** Where the keys that signatures are verified with are stored. */
 export type SigningStore = {
   find(name: string): Promise<SealedProject | undefined>
+  /** The uid and generation of a project, and whether it has a row of a key with this public key, authentic or not. */
+  peek(name: string, publicKey: Buffer): Promise<{ uid: string; generation: number; hasKey: boolean } | undefined>
   /** A project, and its exchanged key with this public key, in one statement. */
   findWithExchangedKey(
     name: string,
@@ -115,11 +117,16 @@ export function createSigningProjects(deps: {
 
     /**
      * Returns a project with a key that the cached project does not have: its own keys, which may have just changed
-     * through another replica, or a key that was admitted for an ID token.
+     * through another replica, or a key that was admitted for an ID token. The project is only read again if there is
+     * anything new: a request with an unknown key has to cost little, and a project has up to hundreds of keys.
      */
-    findWithKey: async (name: string, publicKeyHex: string): Promise<SigningProject | undefined> => {
+    findWithKey: async (cached: SigningProject, publicKeyHex: string): Promise<SigningProject | undefined> => {
+      const { name, uid, generation, keys } = cached
       const known = exchanged.get(`${name} ${publicKeyHex}`)
-      return known !== undefined && known.until > clock.now() ? known.signer : findFreshWithKey(name, publicKeyHex)
+      if (known !== undefined && known.until > clock.now()) return known.signer
+      const stored = await store.peek(name, Buffer.from(publicKeyHex, 'hex'))
+      const isCurrent = stored?.uid === uid && stored.generation === generation
+      return isCurrent && (!stored.hasKey || keys.has(publicKeyHex)) ? cached : findFreshWithKey(name, publicKeyHex)
     },
 
     /** The same from the database instead of the cache. */

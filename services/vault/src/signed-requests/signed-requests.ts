@@ -66,7 +66,7 @@ export function createSignedRequests(deps: {
     let signer = await signingProjects.find(project)
     // The key may have just been added through another replica, or admitted for an ID token.
     if (signer !== undefined && findValidKey(signer, publicKeyHex) === undefined)
-      signer = await signingProjects.findWithKey(project, publicKeyHex)
+      signer = await signingProjects.findWithKey(signer, publicKeyHex)
     if (signer === undefined) throw apiError('unknown_project')
     const key = signer.keys.get(publicKeyHex)
     const verified = await verifySignatureOffThread(parsed, key === undefined ? [] : [key.verifyKey()]).catch(rethrow)
