@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { freePort, requireProgram, temporaryFolder } from '@vault-and-tracker/dev-env'
 import { parse } from 'yaml'
+import { type OidcIssuer, startOidcIssuer } from './support/oidc-issuer.ts'
 import { ADMIN_TOKEN, startVault, type TestVault } from './support/vault.ts'
 
 // The examples, with the commands of their READMEs.
@@ -14,15 +15,18 @@ const EXAMPLES = join(ROOT, 'examples')
 const folder = temporaryFolder('examples')
 
 let vault: TestVault
+let issuer: OidcIssuer
 
 beforeAll(async () => {
   await requireProgram('openssl')
-  vault = await startVault()
+  issuer = await startOidcIssuer()
+  vault = await startVault({ OIDC_ALLOW_LOOPBACK: 'true' })
   writeFileSync(join(folder, 'demo.json'), JSON.stringify({ vault: { adminToken: ADMIN_TOKEN } }))
 })
 
 afterAll(async () => {
   await vault.stop()
+  await issuer.stop()
 })
 
 /** The commands of a README, with the folder, the vault and the port of this test. */
@@ -81,38 +85,40 @@ test('the program of the container gets only its secrets', async () => {
   expect(out.endsWith(printed)).toBe(true)
 })
 
-test('the workflow deploys with masked secrets', async () => {
-  type Workflow = {
-    env: Record<string, string>
-    jobs: { deploy: { steps: { run?: string; env?: Record<string, string> }[] } }
-  }
-  const workflow = parse(readFileSync(join(EXAMPLES, 'github-workflow/deploy.yml'), 'utf8')) as Workflow
+test('the workflow deploys with masked secrets and without a stored key', async () => {
+  type Workflow = { env: Record<string, string>; jobs: { deploy: { steps: { run?: string; env?: object }[] } } }
+  const page = readFileSync(join(EXAMPLES, 'github-workflow/deploy.yml'), 'utf8')
+  expect(page).not.toContain('secrets.')
+  const workflow = parse(page) as Workflow
   const bin = join(EXAMPLES, 'node-application/node_modules/.bin')
   const githubEnv = join(folder, 'github-env')
   const admin = { VAULT_URL: vault.url, VAULT_PROJECT: 'shop', VAULT_ADMIN_TOKEN: ADMIN_TOKEN }
   const path = { PATH: `${bin}:${process.env['PATH'] ?? ''}` }
-  const [registering] = commandsOf('github-workflow').split('\n')
+  const [trusting = ''] = commandsOf('github-workflow').split('pnpm()')
   await bash(
-    `${registering ?? ''}
-     printf %s 'canary-one' | VAULT_PRIVATE_KEY_FILE=shop.key vault set TOKEN`,
+    `vault admin projects add shop --public-key "$(vault keygen --output shop.key)"
+     printf %s 'canary-one' | VAULT_PRIVATE_KEY_FILE=shop.key vault set TOKEN
+     ${trusting.replace('https://token.actions.githubusercontent.com', issuer.url)}`,
     { ...admin, ...path },
     folder,
   )
-  const key = readFileSync(join(folder, 'shop.key'), 'utf8')
   for (const program of ['deploy', 'announce-release']) {
     writeFileSync(join(folder, program), `#!/bin/sh\nprintf '%s ' ${program} "$TOKEN" "\${VAULT_PRIVATE_KEY:-none}"\n`)
     chmodSync(join(folder, program), 0o755)
   }
   writeFileSync(githubEnv, '')
+  const job = {
+    ACTIONS_ID_TOKEN_REQUEST_URL: `${issuer.url}/token?api-version=2.0`,
+    ACTIONS_ID_TOKEN_REQUEST_TOKEN: 'request-token',
+  }
   let [out, err] = ['', '']
   for (const step of workflow.jobs.deploy.steps) {
     // Installed from the same tarballs as the Node example.
     if (step.run === undefined || step.run.startsWith('npm install --global ./.github/vault/')) continue
-    const secrets = Object.keys(step.env ?? {}).map((name): [string, string] => [name, key])
     const variables = [...readFileSync(githubEnv, 'utf8').matchAll(/^(\w+)<<(\w+)\n(.*?)\n\2$/gms)]
     const later = variables.map(([, name = '', , value = '']): [string, string] => [name, value])
-    const env = { ...workflow.env, VAULT_URL: vault.url, ...path, GITHUB_ENV: githubEnv }
-    const printed = await bash(step.run, { ...env, ...Object.fromEntries([...secrets, ...later]) }, folder)
+    const env = { ...workflow.env, VAULT_URL: vault.url, ...path, ...job, GITHUB_ENV: githubEnv }
+    const printed = await bash(step.run, { ...env, ...Object.fromEntries(later) }, folder)
     out += printed.out
     err += printed.err
   }

@@ -30,6 +30,10 @@ export async function adminClient(options: GlobalOptions, terminal: Terminal) {
     keys: (id: string, ended = false) => rows(`/projects/${at(id)}/keys${ended ? '?ended=true' : ''}`),
     addKey: async (id: string, key: object) => (await send('POST', `/projects/${at(id)}/keys`, key, true)) as Row,
     revokeKey: (id: string, fingerprint: string) => send('DELETE', `/projects/${at(id)}/keys/${at(fingerprint)}`),
+    trustRules: (id: string) => rows(`/projects/${at(id)}/trust-rules`),
+    addTrustRule: async (id: string, rule: object) =>
+      (await send('POST', `/projects/${at(id)}/trust-rules`, rule, true)) as Row,
+    removeTrustRule: (id: string, rule: string) => send('DELETE', `/projects/${at(id)}/trust-rules/${at(rule)}`),
     secrets: async (id: string, env?: string) =>
       (await rows(`/projects/${at(id)}/secrets${query({ env })}`)) as readonly SecretMetadata[],
     putSecret: async (id: string, body: object) =>

@@ -60,7 +60,7 @@ async function fingerprintsOf(
   return named.map(({ fingerprint }) => cell(fingerprint))
 }
 
-const COLUMNS = ['name', 'state', 'fingerprint', 'until', 'lastUsedAt', 'scope']
+const COLUMNS = ['name', 'state', 'fingerprint', 'until', 'lastUsedAt', 'scope', 'subject']
 
 /** The actions of `vault admin keys`. */
 export const keyCommands = {
@@ -95,7 +95,9 @@ export const keyCommands = {
     if (expires !== undefined && lasting === true) throw new UsageError('use either --expires or --lasting')
     const admin = await adminClient(options, terminal)
     // Keys are sorted newest first.
-    const newest = (await admin.keys(project)).find((key) => key['name'] === (name ?? DEFAULT_KEY))
+    const newest = (await admin.keys(project)).find(
+      (key) => key['name'] === (name ?? DEFAULT_KEY) && key['subject'] === undefined,
+    )
     if (newest === undefined && name !== undefined && name !== DEFAULT_KEY)
       throw new CommandError(`${printable(project)} has no active key ${printable(name)}; add one`)
     const scope = keptScope(options, newest === undefined ? undefined : readScope(newest['scope']))

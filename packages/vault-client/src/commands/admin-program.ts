@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander'
+import { addTrust } from '../oidc/trust-program.ts'
 import { adminCommands } from './admin.ts'
 import { keyCommands } from './admin-keys.ts'
 import { addAdminSecrets } from './admin-secrets-program.ts'
@@ -42,6 +43,7 @@ export function addAdmin(program: Command, terminal: Terminal, exit: (status: nu
       adminCommands.removeProject(id, command.optsWithGlobals(), terminal),
     )
   addKeys(admin, terminal)
+  addTrust(admin, [accessOption('read by default'), envsOption('all by default')], terminal)
   addAdminSecrets(admin, terminal, exit)
   addSecrets(admin, terminal)
   addAdministrators(admin, terminal)

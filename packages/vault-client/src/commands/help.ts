@@ -16,6 +16,10 @@ Environment variables:
   VAULT_PROJECT             Name of the project
   VAULT_PRIVATE_KEY         Private key of the project: a JWK, 64 hex digits or a PKCS#8 PEM
   VAULT_PRIVATE_KEY_FILE    File that contains the private key
+  VAULT_ID_TOKEN            ID token for --oidc, as declared in id_tokens of GitLab
+  VAULT_ID_TOKEN_FILE       File that contains it
+  VAULT_OIDC_AUDIENCE       Audience of a requested ID token; the URL of the vault by default
+  VAULT_TRUST_RULE          Name of the trust rule, if several accept the ID token
   VAULT_ENV                 Environment; production by default
   VAULT_PROFILE             Profile saved by vault login
   VAULT_ADMIN_TOKEN         Token for vault admin; asked for on a terminal if unset
@@ -34,7 +38,8 @@ Examples:
 
 export const RUN_HELP = `
 Secrets replace variables of the same name; --preserve-env keeps the value of the caller.
-The command is looked up in the PATH of the caller. It never receives the private key, its path or the admin token.
+The command is looked up in the PATH of the caller. It never receives the private key, its path, the
+ID token of VAULT_ID_TOKEN or the admin token.
 Names that make programs run other code, such as NODE_OPTIONS, LD_PRELOAD or PATH, are refused unless allowed.
 
 Exit codes:
@@ -45,6 +50,7 @@ Examples:
   $ vault run -- npm start
   $ vault run --env staging --only DATABASE_URL -- ./migrate
   $ vault run --watch --preserve-env LOG_LEVEL -- node server.js
+  $ vault run --oidc -- ./deploy
 `
 
 export const ADMIN_SECRETS_HELP = `
@@ -55,6 +61,16 @@ Examples:
   $ vault admin secrets compare shop staging production
   $ vault admin secrets copy shop staging production --only SESSION_KEY
   $ vault admin secrets expiring --days 7
+`
+
+export const EXCHANGE_HELP = `
+The vault accepts an ID token once. GitHub and Forgejo issue one for each command; GitLab and Kubernetes do not.
+
+Examples:
+  $ vault exchange --output job.key
+  $ export VAULT_PRIVATE_KEY_FILE=job.key
+  $ vault run -- ./test
+  $ vault run -- ./deploy
 `
 
 export const SET_HELP = `

@@ -3,13 +3,15 @@ import { resolve } from 'node:path'
 import { generateKeyPair, importPrivateKey } from '@vault-and-tracker/http-signatures/sign'
 import { VaultError } from '../client/errors.ts'
 import { readPrivateKey } from '../client/private-key.ts'
-import { createVaultClient, type VaultClient } from '../index.ts'
+import { createVaultClient, type ExchangedKey, type VaultClient } from '../index.ts'
+import { exchange } from '../oidc/exchanged-settings.ts'
 import { writeNew } from './files.ts'
 import { type PublicKeyFormat, publicKeyText } from './public-keys.ts'
 import {
   changeProfiles,
   clientSettings,
   configuredKey,
+  exchangeSettings,
   type GlobalOptions,
   profileName,
   readKey,
@@ -39,6 +41,28 @@ export async function keygen(
   }
   terminal.stdout.write(`${privateKey}\n`)
   terminal.stderr.write(`public key: ${publicKeyHex}\n`)
+}
+
+/** `vault exchange`: writes a private key to a new file, after the vault admitted its public key for an ID token. */
+export async function exchangeToFile(options: GlobalOptions & { output: string }, terminal: Terminal): Promise<void> {
+  const { project, transport } = await exchangeSettings(options, terminal)
+  const renew = await exchange(options, transport, project, terminal)
+  let exchanged: ExchangedKey | undefined
+  await writeNew(options.output, async () => {
+    exchanged = await renew()
+    return `${exchanged.privateKey}\n`
+  })
+  if (exchanged === undefined) return
+  const { publicKey, expiresAt, scope } = exchanged
+  const said = {
+    file: options.output,
+    project: exchanged.project,
+    publicKey,
+    expiresAt: expiresAt.toISOString(),
+    scope,
+  }
+  const text = `Wrote a key of ${printable(said.project)} to ${printable(said.file)}. It ends at ${said.expiresAt}.\n`
+  terminal.stdout.write(options.json === true ? jsonLine(said) : text)
 }
 
 function pemOf(privateJwk: string): string {

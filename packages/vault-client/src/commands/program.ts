@@ -5,8 +5,8 @@ import { FORMATS } from '../formats/formats.ts'
 import { addAdmin, yesOption } from './admin-program.ts'
 import type { Command as ChildCommand } from './child.ts'
 import { completionScript, SHELLS, type Shell } from './completions.ts'
-import { EXPORT_HELP, GET_HELP, HELP, RUN_HELP, SET_HELP } from './help.ts'
-import { keygen, login, logout, publicKey, whoami } from './identity.ts'
+import { EXCHANGE_HELP, EXPORT_HELP, GET_HELP, HELP, RUN_HELP, SET_HELP } from './help.ts'
+import { exchangeToFile, keygen, login, logout, publicKey, whoami } from './identity.ts'
 import { type RunOptions, run } from './run.ts'
 import * as secrets from './secrets.ts'
 import { environmentOf, type GlobalOptions } from './settings.ts'
@@ -116,6 +116,8 @@ function globalOptions(): readonly Option[] {
     new Option('--url <url>', 'URL of the vault').argParser(readText),
     new Option('--project <name>', 'Name of the project').argParser(readText),
     new Option('--key-file <path>', 'File that contains the private key of the project').argParser(readText),
+    new Option('--oidc', 'Exchange an ID token of this platform for a key that is valid for some minutes'),
+    new Option('--id-token-file <path>', 'File that contains the ID token; implies --oidc').argParser(readText),
     new Option('--timeout <time>', 'Limit for each attempt of a request; 10s by default').argParser(readDuration),
     new Option('--json', 'Print results and errors as JSON'),
   ]
@@ -179,6 +181,12 @@ function addIdentity(program: Command, terminal: Terminal): void {
     .action((file: string | undefined, _options, command: Command) =>
       publicKey(file, command.optsWithGlobals(), terminal),
     )
+  program
+    .command('exchange')
+    .description('Exchange an ID token once for several commands')
+    .requiredOption('--output <file>', 'New file for the private key, readable only by you')
+    .addHelpText('after', EXCHANGE_HELP)
+    .action((_options, command: Command) => exchangeToFile(command.optsWithGlobals(), terminal))
   program
     .command('login')
     .description('Save the URL, the project and the path of its key in a profile')

@@ -1,12 +1,13 @@
 import { changesBetween, isUnchanged, type Secrets } from '../client/secrets.ts'
 import { cannotBeAsked } from '../client/transport.ts'
 import { createVaultClient } from '../index.ts'
+import { wantsExchange } from '../oidc/exchanged-settings.ts'
 import { type Child, type Command, startChild, withSignals } from './child.ts'
 import { type Copy, offlineCopy } from './offline-copy.ts'
 import { notRedacted } from './redact.ts'
 import { codeProblem, type SelectionOptions, selectSecrets } from './selection.ts'
 import { clientSettings, type GlobalOptions, noSecretsText } from './settings.ts'
-import { CommandError, printable, type Terminal, tell as tellOn } from './terminal.ts'
+import { CommandError, printable, type Terminal, tell as tellOn, UsageError } from './terminal.ts'
 import { durationText } from './values.ts'
 
 export type RunOptions = GlobalOptions &
@@ -34,10 +35,15 @@ const GRACE_MS = 10_000
 const WITH_COPY = { timeoutMs: 5_000, retries: 1 } as const
 
 /** Credentials for the vault, which the command does not receive. */
-const WITHHELD = ['VAULT_PRIVATE_KEY', 'VAULT_PRIVATE_KEY_FILE', 'VAULT_ADMIN_TOKEN'] as const
+const WITHHELD = [
+  ...(['VAULT_PRIVATE_KEY', 'VAULT_PRIVATE_KEY_FILE', 'VAULT_ADMIN_TOKEN'] as const),
+  ...(['VAULT_ID_TOKEN', 'VAULT_ID_TOKEN_FILE'] as const),
+] as const
 
 /** Runs a command with the secrets of an environment as variables. Returns its exit status. */
 export async function run(command: Command, options: RunOptions, terminal: Terminal): Promise<number> {
+  if (options.offlineFallback === true && wantsExchange(options))
+    throw new UsageError('--offline-fallback needs a lasting key: its copy is encrypted with it')
   const settings = await clientSettings(options, terminal)
   const copy = options.offlineFallback === true ? offlineCopy(settings, options.env, terminal.env) : undefined
   const hasCopy = copy !== undefined && typeof usableCopy(await copy.read(), options.maxAge) !== 'string'

@@ -5,6 +5,7 @@ import type { VaultClientOptions } from '../client/client.ts'
 import { VaultError } from '../client/errors.ts'
 import { readPrivateKey } from '../client/private-key.ts'
 import type { TransportOptions } from '../client/transport.ts'
+import { exchange, renewing, wantsExchange } from '../oidc/exchanged-settings.ts'
 import { codeOf, folderOf, reasonOf, withLock, writePrivately } from './files.ts'
 import { proxiedFetch } from './proxy.ts'
 import { CommandError, printable, type Terminal, tell, UsageError } from './terminal.ts'
@@ -20,6 +21,8 @@ export type GlobalOptions = {
   url?: string
   project?: string
   keyFile?: string
+  oidc?: boolean
+  idTokenFile?: string
   json?: boolean
   /** Seconds. */
   timeout?: number
@@ -117,7 +120,9 @@ export async function clientSettings(options: GlobalOptions, terminal: Terminal)
   const profile = await chosenProfile(options, env)
   const url = options.url ?? otherwise(options, notEmpty(env, 'VAULT_URL'), profile?.url)
   const project = options.project ?? otherwise(options, notEmpty(env, 'VAULT_PROJECT'), profile?.project)
-  const key = keySource(options, env, profile)
+  const isExchange = wantsExchange(options)
+  if (isExchange && options.keyFile !== undefined) throw new UsageError('use either --key-file or --oidc')
+  const key = isExchange ? 'exchange' : keySource(options, env, profile)
   const missing = [
     url === undefined && 'VAULT_URL',
     project === undefined && 'VAULT_PROJECT',
@@ -125,12 +130,26 @@ export async function clientSettings(options: GlobalOptions, terminal: Terminal)
   ].filter((name) => typeof name === 'string')
   if (url === undefined || project === undefined || key === undefined)
     throw new UsageError(`missing ${missing.join(', ')}; set these variables, or run vault login`)
+  const transport = await transportSettings(url, options, terminal)
+  if (key === 'exchange') {
+    const renew = await exchange(options, transport, project, terminal)
+    const first = await renew()
+    return { ...transport, project, privateKey: first.privateKey, reloadPrivateKey: renewing(first, renew) }
+  }
   return {
     ...{ project, privateKey: await readKey(key, terminal) },
     // A pipe can only be read once.
     ...('file' in key && (await isRegularFile(key.file)) && { reloadPrivateKey: () => readKeyFile(key.file) }),
-    ...(await transportSettings(url, options, terminal)),
+    ...transport,
   }
+}
+
+/** How to reach the vault before there is a key. The project may be left to the trust rule. */
+export async function exchangeSettings(options: GlobalOptions, terminal: Terminal) {
+  const profile = await chosenProfile(options, terminal.env)
+  const url = await adminUrl(options, terminal)
+  const project = options.project ?? otherwise(options, notEmpty(terminal.env, 'VAULT_PROJECT'), profile?.project)
+  return { project, transport: await transportSettings(url, options, terminal) }
 }
 
 /** The private key itself, or the file that contains it. */
