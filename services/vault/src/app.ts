@@ -22,6 +22,7 @@ import { overviewEndpoints } from './overview/overview.routes.ts'
 import { projectEndpoints } from './projects/projects.routes.ts'
 import { secretEndpoints } from './secrets/secrets.routes.ts'
 import { secretAdminEndpoints } from './secrets/secrets-administration.routes.ts'
+import { webhookEndpoints } from './webhooks/webhooks.routes.ts'
 
 /** Every endpoint of the REST surface. */
 export const ENDPOINTS: readonly VaultEndpoint<UseCases>[] = [
@@ -31,6 +32,7 @@ export const ENDPOINTS: readonly VaultEndpoint<UseCases>[] = [
   ...exchangeEndpoints,
   ...projectEndpoints,
   ...trustRuleEndpoints,
+  ...webhookEndpoints,
   ...secretAdminEndpoints,
   ...expiryEndpoints,
   ...auditEndpoints,
@@ -52,6 +54,7 @@ export function describeApi(): OpenApiDocument {
     description: 'Unsupported methods return 405 method_not_allowed, unknown paths 404 not_found.',
     tags: {
       secrets: 'The secrets of a project, for applications with signed requests.',
+      webhooks: 'The key that verifies what the vault sends.',
       administration: 'Projects, secrets and the audit log, for administrators.',
     },
     securitySchemes: {
@@ -65,7 +68,7 @@ export function describeApi(): OpenApiDocument {
       },
     },
     // An ID token is in the body, which OpenAPI does not count as a security scheme.
-    security: (access) => (access === 'idToken' ? [] : [{ [access]: [] }]),
+    security: (access) => (access === 'idToken' || access === 'anyone' ? [] : [{ [access]: [] }]),
     errors: ERRORS,
     errorBody: errorBodySchema,
     codesOf,

@@ -131,6 +131,11 @@ export const settings = z.object({
       '`true`: trust rules may name an issuer with an `http://` URL of this machine. For tests.',
     ),
   }),
+  ...group('Webhooks', {
+    WEBHOOK_ALLOW_PRIVATE: flag(false).describe(
+      '`true`: webhooks may have private addresses of your network, and `http://` URLs.',
+    ),
+  }),
   ...group('Limits', {
     FETCH_RATE_LIMIT: limit(300).describe(
       '`GET /v1/secrets` requests per address and minute, and ten times as many for `/v1/secrets/changes`; 0 for no limit.',

@@ -48,6 +48,7 @@ export const ERRORS = {
   too_many_keys: { status: 409, bare: false, meaning: 'The project has as many keys as it can have.' },
   project_exists: { status: 409, bare: true, meaning: 'A project with this name already exists.' },
   trust_rule_exists: { status: 409, bare: false, meaning: 'The project has a trust rule with this name already.' },
+  too_many_webhooks: { status: 409, bare: false, meaning: 'The project has as many webhooks as it can have.' },
   too_many_trust_rules: { status: 409, bare: false, meaning: 'The project or the vault has as many as it can have.' },
   payload_too_large: {
     status: 413,

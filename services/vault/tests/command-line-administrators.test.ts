@@ -182,3 +182,35 @@ test('adds an administrator, and removes one with --yes without a terminal', asy
     out: `Removed administrator ${id}.\n`,
   })
 })
+
+test('manages the webhooks of a project', async () => {
+  await register('hooked')
+  const url = 'https://receiver.example/vault?token=of-the-receiver'
+  const added = await vault('admin', 'webhooks', 'add', 'hooked', url, '--json')
+  const { id } = JSON.parse(added.out) as { id: string }
+  const listed = await vault('admin', 'webhooks', 'hooked')
+  expect(listed.out).toContain('https://receiver.example/vault')
+  expect(listed.out).not.toContain('of-the-receiver')
+  expect(
+    (
+      await vault(
+        'admin',
+        'webhooks',
+        'update',
+        'hooked',
+        id,
+        '--disable',
+        '--to',
+        'https://receiver.example/vault?token=new',
+      )
+    ).status,
+  ).toBe(0)
+  const rows = JSON.parse((await vault('admin', 'webhooks', 'list', 'hooked', '--json')).out) as object[]
+  expect(rows).toMatchObject([{ id, enabled: false, hasQuery: true }])
+  expect((await vault('admin', 'webhooks', 'test', 'hooked', id)).status).toBe(0)
+  const deliveries = await vault('admin', 'webhooks', 'deliveries', 'hooked', id, '--json')
+  expect(JSON.parse(deliveries.out)).toMatchObject([{ event: 'webhook.test', state: 'waiting' }])
+  expect((await vault('admin', 'webhooks', 'rm', 'hooked', id, '--yes')).status).toBe(0)
+  expect(JSON.parse((await vault('admin', 'webhooks', 'hooked', '--json')).out)).toEqual([])
+  expect((await vault('admin', 'webhooks', 'add', 'hooked', 'http://receiver.example/')).err).toContain('https://')
+})

@@ -1,10 +1,10 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { requireProgram, temporaryFolder } from '@vault-and-tracker/dev-env'
+import { eventually, freePort, requireProgram, temporaryFolder } from '@vault-and-tracker/dev-env'
 import { createVaultClient } from '@vault-and-tracker/vault-client'
 import { admin } from './support/client.ts'
 import { requirePython } from './support/python.ts'
@@ -20,8 +20,8 @@ let vault: TestVault
 let environment: NodeJS.ProcessEnv
 let python: string
 
-function codeOf(language: string): string {
-  const code = new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 's').exec(page)?.[1]
+function codeOf(language: string, n = 0): string {
+  const code = [...page.matchAll(new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 'gs'))][n]?.[1]
   if (code === undefined) throw new Error(`no ${language} in docs/signing.md`)
   return code
 }
@@ -31,9 +31,10 @@ async function run(command: string, ...args: string[]): Promise<string> {
 }
 
 beforeAll(async () => {
-  vault = await startVault()
+  vault = await startVault({ WEBHOOK_ALLOW_PRIVATE: 'true' })
   writeFileSync(keyFile, privateKey, { mode: 0o600 })
   writeFileSync(join(folder, 'recipe.py'), codeOf('python'))
+  writeFileSync(join(folder, 'receiver.py'), codeOf('python', 1))
   writeFileSync(join(folder, 'recipe.sh'), codeOf('sh'))
   environment = {
     ...process.env,
@@ -63,6 +64,27 @@ test('the recipe in Python fetches secrets', async () => {
 
 test('the recipe with openssl and curl fetches secrets', async () => {
   expect(JSON.parse(await run('sh', join(folder, 'recipe.sh'), 'staging'))).toEqual({ COLOUR: 'grün' })
+})
+
+test('the receiver in Python verifies webhooks, and refuses changed ones', async () => {
+  const { publicKey } = (await (await fetch(`${vault.url}/v1/webhooks/key`)).json()) as { publicKey: string }
+  const url = `http://127.0.0.1:${String(await freePort())}/vault?token=of-the-receiver`
+  const env = { ...environment, WEBHOOK_KEY: publicKey, WEBHOOK_URL: url }
+  const receiver = spawn(python, [join(folder, 'receiver.py')], { env, stdio: ['ignore', 'pipe', 'ignore'] })
+  let printed = ''
+  receiver.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()))
+  try {
+    const forge = () => fetch(url, { method: 'POST', body: '{"forged":true}' })
+    await eventually(async () => (await forge().catch(() => undefined))?.status === 401)
+    await admin(vault.url, 'POST', '/projects/recipes/webhooks', { url })
+    const client = createVaultClient({ url: vault.url, project: 'recipes', privateKey })
+    await client.put('COLOUR', 'blau', 'production')
+    await vault.context.useCases.webhookDeliveries.startDue()
+    await vault.context.useCases.webhookDeliveries.settled()
+    expect(JSON.parse(printed)).toMatchObject({ event: 'secret.put', secrets: [{ key: 'COLOUR', version: 1 }] })
+  } finally {
+    receiver.kill()
+  }
 })
 
 test('the recipe in Python reproduces the test vectors', async () => {

@@ -18,6 +18,7 @@ const REMEDIES = {
   too_many_keys: 'the project has as many keys as it can have; revoke one first',
   project_exists: 'a project with this name already exists',
   trust_rule_exists: 'the project has a trust rule with this name already',
+  too_many_webhooks: 'the project has as many webhooks as it can have; remove one first',
   too_many_trust_rules: 'there are too many trust rules; remove one first',
   payload_too_large: 'the value is longer than 64 KiB, or the environment is full',
   unsupported_media_type: 'the vault did not receive JSON; check whether a proxy changes the body',

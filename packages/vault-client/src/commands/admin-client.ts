@@ -47,6 +47,16 @@ export async function adminClient(options: GlobalOptions, terminal: Terminal) {
     versions: (id: string) => rows(`/secrets/${at(id)}/versions`),
     restore: (id: string, version: string) =>
       send('POST', `/secrets/${at(id)}/versions/${at(version)}/restore`, undefined, true),
+    webhooks: (id: string) => rows(`/projects/${at(id)}/webhooks`),
+    addWebhook: async (id: string, webhook: object) =>
+      (await send('POST', `/projects/${at(id)}/webhooks`, webhook, true)) as Row,
+    updateWebhook: (id: string, webhook: string, change: object) =>
+      send('PATCH', `/projects/${at(id)}/webhooks/${at(webhook)}`, change),
+    removeWebhook: (id: string, webhook: string) => send('DELETE', `/projects/${at(id)}/webhooks/${at(webhook)}`),
+    testWebhook: async (id: string, webhook: string) =>
+      (await send('POST', `/projects/${at(id)}/webhooks/${at(webhook)}/test`, undefined, true)) as Row,
+    webhookDeliveries: (id: string, webhook: string, limit: number) =>
+      rows(`/projects/${at(id)}/webhooks/${at(webhook)}/deliveries?limit=${String(limit)}`),
     administrators: () => rows('/administrators'),
     addAdministrator: async (administrator: object) =>
       (await send('POST', '/administrators', administrator, true)) as Row,

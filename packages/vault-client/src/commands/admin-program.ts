@@ -3,6 +3,7 @@ import { addTrust } from '../oidc/trust-program.ts'
 import { adminCommands } from './admin.ts'
 import { keyCommands } from './admin-keys.ts'
 import { addAdminSecrets } from './admin-secrets-program.ts'
+import { addWebhooks } from './admin-webhooks.ts'
 import { readPublicKey } from './public-keys.ts'
 import type { Terminal } from './terminal.ts'
 import { readCount, readDuration, readEnvironment, readOverlap, readSince, readText } from './values.ts'
@@ -46,6 +47,7 @@ export function addAdmin(program: Command, terminal: Terminal, exit: (status: nu
   addTrust(admin, [accessOption('read by default'), envsOption('all by default')], terminal)
   addAdminSecrets(admin, terminal, exit)
   addSecrets(admin, terminal)
+  addWebhooks(admin, terminal)
   addAdministrators(admin, terminal)
   addAudit(admin, terminal)
 }

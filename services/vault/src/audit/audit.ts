@@ -21,6 +21,10 @@ export const ACTIONS = [
   'key.exchange',
   'trust-rule.create',
   'trust-rule.delete',
+  'webhook.create',
+  'webhook.update',
+  'webhook.delete',
+  'webhook.test',
   'administrator.create',
   'administrator.delete',
   'read',
@@ -135,6 +139,7 @@ type Read = {
     | 'projects'
     | 'keys'
     | 'trust-rules'
+    | 'webhooks'
     | 'secrets'
     | 'versions'
     | 'expiring'

@@ -19,8 +19,11 @@ import { createSecretStore, type OnEnvironmentChange } from '../secrets/secrets.
 import { createSecrets } from '../secrets/secrets.ts'
 import { createValues } from '../secrets/values.ts'
 import { createSignedRequests } from '../signed-requests/signed-requests.ts'
+import { keyEvent, secretEvent } from '../webhooks/events.ts'
+import { insertEvent } from '../webhooks/outbox.store.ts'
 import type { Connections } from './connections.ts'
 import { createExchangeParts } from './exchange.ts'
+import { createWebhookParts } from './webhooks.ts'
 
 /** How far `lastUsedAt` of a key may be behind. */
 const NOTE_USES_EVERY_MS = 10_000
@@ -54,7 +57,10 @@ export async function createProjectsAndSecrets(connections: Connections) {
   background.add({ everyMs: BIND_EVERY_MS, task: () => administrators.bindUnbound(), onError: onUnbound })
 
   const inTurn = createWriteTurns(Math.max(1, config.DATABASE_POOL_SIZE - FOR_READS))
-  const projectStore = createProjectStore(db)
+  const projectStore = createProjectStore(db, async (trx, project, entry) => {
+    const event = keyEvent(project.name, entry)
+    if (event !== undefined) await insertEvent(trx, rows, project.uid, event, entry.requestedAt)
+  })
   const signingProjects = createSigningProjects({ store: projectStore, rows, clock })
   const projects = createProjects({
     ...{ store: projectStore, rows, dataKeys, administrators, signingProjects, inTurn, clock },
@@ -80,9 +86,11 @@ export async function createProjectsAndSecrets(connections: Connections) {
     environments: config.MAX_ENVIRONMENTS,
     versions: config.MAX_VERSIONS,
   }
-  const onChange: OnEnvironmentChange = (trx, { project, env }) => {
+  const onChange: OnEnvironmentChange = async (trx, { project, env, secrets: changed, entry }) => {
     afterCommit(trx, () => announcements.announce(placeOf(project.uid, env)))
-    return Promise.resolve()
+    if (entry === undefined) return
+    const event = secretEvent(project.name, entry, changed)
+    if (event !== undefined) await insertEvent(trx, rows, project.uid, event, entry.requestedAt)
   }
   const store = createSecretStore(db, pool, rows, limits, onChange)
   const values = createValues({
@@ -104,8 +112,9 @@ export async function createProjectsAndSecrets(connections: Connections) {
   })
   metrics.observeWaitingClients(changes.countWaiting)
   const exchange = createExchangeParts(connections, inTurn)
+  const webhooks = await createWebhookParts(connections, inTurn)
   return {
-    useCases: { administrators, projects, secrets, copies, projectSecrets, changes, ...exchange },
+    useCases: { administrators, projects, secrets, copies, projectSecrets, changes, ...exchange, ...webhooks },
     signedRequests,
   }
 }

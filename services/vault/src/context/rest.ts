@@ -105,6 +105,7 @@ export function createRest(
       ...READING,
       guards: {
         admin: createAdministratorGuard(administrator, limitAdministrator),
+        anyone: () => Promise.resolve({ kind: 'visitor' }),
         idToken: createExchangeGuard(proxies),
         signature: createSignatureGuard({ signedRequests, proxies, readLimits, limitWrite, unread, maxUnreadBytes }),
       },

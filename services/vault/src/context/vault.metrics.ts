@@ -32,6 +32,12 @@ export function createVaultMetrics(registry: Registry) {
     registers,
   })
   for (const state of ['expired', 'revoked']) endedKeyRequests.labels(state).inc(0)
+  const webhookAttempts = new Counter({
+    name: 'vault_webhook_attempts_total',
+    help: 'Attempts to deliver an event to a webhook, by result: delivered, failed, or given_up after a day.',
+    labelNames: ['result'],
+    registers,
+  })
   const sealed = new Gauge({
     name: 'vault_audit_sealed_timestamp_seconds',
     help: 'When the audit log was last sealed to its end. Alert if it is older than a minute.',
@@ -48,6 +54,7 @@ export function createVaultMetrics(registry: Registry) {
     decryptionFailed: (): void => decryptionFailures.inc(),
     rowRefused: (table: RefusedTable): void => refusedRows.inc({ table }),
     endedKeyUsed: (state: 'expired' | 'revoked'): void => endedKeyRequests.inc({ state }),
+    webhookAttempted: (result: 'delivered' | 'failed' | 'given_up'): void => webhookAttempts.inc({ result }),
     logSealed: (nowMs: number): void => sealed.set(nowMs / 1000),
     refusalDropped: (): void => refusalsDropped.inc(),
 

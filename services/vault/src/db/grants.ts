@@ -9,6 +9,8 @@ const RIGHTS: Readonly<Record<string, readonly [rights: string, columns: string]
   exchanged_keys: ['select, insert, delete', 'last_used_at'],
   keks: ['select, insert', 'retired_at'],
   audit_keys: ['select, insert', 'kek_id, wrapped'],
+  webhooks: ['select, insert, delete', 'url, enabled, revision, code, failures, retry_at'],
+  webhook_deliveries: ['select, insert, delete', 'attempts, next_at, leased_until, delivered_at, http_status, problem'],
   nonce_memory: ['select, insert', 'ahead_until'],
 }
 

@@ -11,6 +11,7 @@ import { runTime } from './migrations/0008-run-time.ts'
 import { namedKeys } from './migrations/0009-named-keys.ts'
 import { secretDetails } from './migrations/0010-secret-details.ts'
 import { exchange } from './migrations/0012-exchange.ts'
+import { webhooks } from './migrations/0013-webhooks.ts'
 
 /** All migrations. Add new ones at the end, and never change a released one. */
 export const MIGRATIONS = {
@@ -25,6 +26,7 @@ export const MIGRATIONS = {
   '0009-named-keys': namedKeys,
   '0010-secret-details': secretDetails,
   '0012-exchange': exchange,
+  '0013-webhooks': webhooks,
 }
 
 /** Migrates the vault's database to the newest schema. */

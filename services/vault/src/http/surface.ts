@@ -2,11 +2,12 @@ import { type DefineEndpoint, type Description, type Endpoint, endpointsOf } fro
 import type { Administrator } from '../access/administrator.ts'
 import type { Exchanger } from '../access/exchanger.ts'
 import type { ProjectCaller } from '../access/project-caller.ts'
+import type { Visitor } from '../access/visitor.ts'
 import type { ErrorCode } from '../errors.ts'
 
 /** The callers, limits and error codes of the vault's endpoints. */
 export type VaultSurface = {
-  callers: { admin: Administrator; signature: ProjectCaller; idToken: Exchanger }
+  callers: { admin: Administrator; signature: ProjectCaller; idToken: Exchanger; anyone: Visitor }
   limit: 'fetch' | 'changes' | 'none'
   code: ErrorCode
 }
@@ -28,6 +29,7 @@ const OF_ACCESS: Readonly<Record<keyof VaultSurface['callers'], readonly ErrorCo
     ...(['misdirected_request', 'invalid_request', 'unauthorized', 'forbidden', 'rate_limited'] as const),
     ...(['unavailable', 'internal_error'] as const),
   ],
+  anyone: ['misdirected_request', 'internal_error'],
   idToken: ['misdirected_request', 'rate_limited', 'unavailable', 'internal_error'],
   // The digest of a body is checked for every method.
   signature: [

@@ -5,6 +5,7 @@ import { exchangedKeys, toExchangedKey, toTrustRule, trustRules } from './exchan
 import { type Claim, MAX_CLAIM, type ProjectRows, type RowStore } from './row-verification.ts'
 import { environmentCode, readAdministrators, readProject, writeEnvironment, writeProject } from './rows.store.ts'
 import type { StoredEnvironment } from './rows.ts'
+import { readWebhooks } from './webhook-rows.store.ts'
 
 /** The rows that decide access, in Postgres. */
 export function createRowStore(db: Db): RowStore {
@@ -69,6 +70,13 @@ export function createRowStore(db: Db): RowStore {
     },
 
     exchangedKeys: async () => (await exchangedKeys(db).orderBy('x.id').execute()).map(toExchangedKey),
+
+    webhooks: async () => {
+      const { rows } = await sql<{ id: string }>`
+        select distinct detail ->> 'webhook' as id from audit where action = 'webhook.delete'`.execute(db)
+      const removed = new Set(rows.map(({ id }) => id))
+      return (await readWebhooks(db)).map((row) => ({ ...row, deleted: removed.has(row.id) }))
+    },
 
     rewrite: (name, decide) =>
       db.transaction().execute(async (trx) => {

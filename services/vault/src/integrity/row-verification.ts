@@ -12,6 +12,7 @@ import {
   type SealedProject,
   type StoredEnvironment,
   type TrustRuleRow,
+  type WebhookRow,
 } from './rows.ts'
 
 /**
@@ -62,6 +63,8 @@ export type RowStore = {
   trustRules(): Promise<readonly (Sealed<TrustRuleRow> & { readonly deleted: boolean })[]>
   /** All keys that were admitted for ID tokens. */
   exchangedKeys(): Promise<readonly Sealed<ExchangedKeyRow>[]>
+  /** All webhooks; `deleted` if the audit log has their removal. */
+  webhooks(): Promise<readonly (Sealed<WebhookRow> & { readonly deleted: boolean })[]>
   /** Locks a project and its environments, calls `decide` and writes the result with its audit entries. */
   rewrite(name: string, decide: (rows: ProjectRows) => Resealed | undefined): Promise<void>
 }
@@ -197,6 +200,10 @@ export function createRowVerification(deps: {
       for (const row of await store.trustRules()) {
         if (!rows.isTrustRule(row)) problems.push(`trust rule ${row.id}: its row is not authentic`)
         if (row.deleted) problems.push(`trust rule ${row.id}: it was removed but is stored`)
+      }
+      for (const row of await store.webhooks()) {
+        if (!rows.isWebhook(row)) problems.push(`webhook ${row.id}: its row is not authentic`)
+        if (row.deleted) problems.push(`webhook ${row.id}: it was removed but is stored`)
       }
       for (const row of await store.exchangedKeys())
         if (!rows.isExchangedKey(row)) problems.push(`exchanged key ${row.id}: its row is not authentic`)

@@ -96,13 +96,33 @@ export type ExchangedKeyRow = {
   readonly expiresAt: Date
 }
 
+/** A URL that receives the changes of a project. */
+export type WebhookRow = {
+  readonly id: string
+  readonly projectUid: string
+  readonly url: string
+  readonly enabled: boolean
+  /** Increases with every change. */
+  readonly revision: number
+  readonly createdAt: Date
+}
+
+/** An event for a webhook, which the vault signs when it sends it. */
+export type DeliveryRow = {
+  readonly id: string
+  readonly webhookId: string
+  readonly event: string
+  readonly payload: string
+  readonly createdAt: Date
+}
+
 /** A row with its code. It may not have been written by the vault. */
 export type Sealed<Row> = Row & { readonly code: Buffer }
 
 /** The tables whose rows can be refused. */
 export const REFUSED_TABLES = [
   ...(['projects', 'project_keys', 'environments', 'administrators', 'audit_seals'] as const),
-  ...(['trust_rules', 'exchanged_keys'] as const),
+  ...(['trust_rules', 'exchanged_keys', 'webhooks', 'webhook_deliveries'] as const),
 ] as const
 export type RefusedTable = (typeof REFUSED_TABLES)[number]
 
@@ -165,6 +185,13 @@ export function createAuthenticRows(chainKey: KeyObject, onRefused: OnRefused) {
       ...[row.scope.access, listOf(row.scope.envs), timeOf(row.createdAt), timeOf(row.expiresAt)],
     ])
 
+  const webhookCode = ({ id, projectUid, url, enabled, revision, createdAt }: WebhookRow): Buffer =>
+    codeOf('webhook', [id, projectUid, url, String(enabled), String(revision), timeOf(createdAt)])
+
+  const deliveryCode = ({ id, webhookId, event, payload, createdAt }: DeliveryRow): Buffer =>
+    codeOf('webhook-delivery', [id, webhookId, event, payload, timeOf(createdAt)])
+
+  const isWebhook = (row: Sealed<WebhookRow>): boolean => isCode(webhookCode(row), row.code)
   const isTrustRule = (row: Sealed<TrustRuleRow>): boolean => isCode(trustRuleCode(row), row.code)
   const isExchangedKey = (row: Sealed<ExchangedKeyRow>): boolean => isCode(exchangedKeyCode(row), row.code)
   const isProject = (project: SealedProject): boolean => isCode(projectCode(project), project.code)
@@ -218,6 +245,7 @@ export function createAuthenticRows(chainKey: KeyObject, onRefused: OnRefused) {
     isAdministrator,
     isEnvironment,
     isTrustRule,
+    isWebhook,
     isExchangedKey,
     openProject,
     sealProject,
@@ -290,6 +318,24 @@ export function createAuthenticRows(chainKey: KeyObject, onRefused: OnRefused) {
     acceptTrustRule: (row: Sealed<TrustRuleRow>): boolean => {
       const isAuthentic = isTrustRule(row)
       if (!isAuthentic) onRefused('trust_rules', { rule: row.id })
+      return isAuthentic
+    },
+
+    sealWebhook: <Row extends WebhookRow>(row: Row): Sealed<Row> => ({ ...row, code: webhookCode(row) }),
+
+    /** Whether the vault wrote the row of a webhook. */
+    acceptWebhook: (row: Sealed<WebhookRow>): boolean => {
+      const isAuthentic = isWebhook(row)
+      if (!isAuthentic) onRefused('webhooks', { webhook: row.id })
+      return isAuthentic
+    },
+
+    sealDelivery: <Row extends DeliveryRow>(row: Row): Sealed<Row> => ({ ...row, code: deliveryCode(row) }),
+
+    /** Whether the vault wrote the event of a delivery. */
+    acceptDelivery: (row: Sealed<DeliveryRow>): boolean => {
+      const isAuthentic = isCode(deliveryCode(row), row.code)
+      if (!isAuthentic) onRefused('webhook_deliveries', { delivery: row.id, webhook: row.webhookId })
       return isAuthentic
     },
 

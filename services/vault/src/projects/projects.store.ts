@@ -1,7 +1,8 @@
 import { violatedUniqueConstraint } from '@vault-and-tracker/service-kit/postgres/pool'
 import { sql } from 'kysely'
-import type { AllowedProjects } from '../access/administrator.ts'
+import type { AllowedProjects, ProjectRef } from '../access/administrator.ts'
 import { insertAuditEntry } from '../audit/audit.store.ts'
+import type { NewEntry } from '../audit/audit.ts'
 import { anyUuid, type Db, writeTransaction } from '../database.ts'
 import { apiError } from '../errors.ts'
 import { exchangedKeys, readProjectWithExchangedKey, toExchangedKey } from '../integrity/exchange-rows.store.ts'
@@ -11,8 +12,11 @@ import type { KeyUseStore } from './key-uses.ts'
 import type { ProjectStore } from './projects.ts'
 import type { SigningStore } from './signing-projects.ts'
 
+/** Called in the transaction of every change of a project or its keys. */
+export type OnProjectChange = (trx: Db, project: ProjectRef, entry: NewEntry) => Promise<void>
+
 /** Projects in Postgres. */
-export function createProjectStore(db: Db): ProjectStore & SigningStore {
+export function createProjectStore(db: Db, onChange: OnProjectChange): ProjectStore & SigningStore {
   return {
     list: () => readProjects(db),
 
@@ -82,7 +86,9 @@ export function createProjectStore(db: Db): ProjectStore & SigningStore {
         if (before === undefined) return false
         const after = decide(before)
         if (after !== before) await writeProject(trx, before, after)
-        await insertAuditEntry(trx, entryFor(after), after)
+        const entry = entryFor(after)
+        await insertAuditEntry(trx, entry, after)
+        await onChange(trx, after, entry)
         return true
       }),
 
@@ -115,7 +121,9 @@ export function createProjectStore(db: Db): ProjectStore & SigningStore {
           .returning('r.name')
           .executeTakeFirst()
         if (revoked === undefined) return false
-        await insertAuditEntry(trx, entryFor(revoked.name), project)
+        const entry = entryFor(revoked.name)
+        await insertAuditEntry(trx, entry, project)
+        await onChange(trx, project, entry)
         return true
       }),
 

@@ -21,11 +21,12 @@ import type {
   StorageLimits,
 } from './secrets.ts'
 
-/** What changed in an environment; a secret without a version was deleted. */
+/** What changed in an environment; a secret without a version was deleted. `entry` is the first of its audit entries. */
 export type EnvironmentChange = {
   readonly project: ProjectRef
   readonly env: string
   readonly secrets: readonly { readonly key: string; readonly version: number | undefined }[]
+  readonly entry: NewEntry | undefined
 }
 
 /** Called in the transaction of every change of an environment. */
@@ -429,9 +430,10 @@ export async function finishChanges(
 ): Promise<void> {
   const next = authentic.nextEnvironment(before, changes)
   await writeEnvironment(trx, before, next)
+  const entries = entriesFor(next.revision)
   await insertAuditEntries(
     trx,
-    entriesFor(next.revision).map((entry) => ({ entry, project })),
+    entries.map((entry) => ({ entry, project })),
   )
-  await onChange(trx, { project, env: before.env, secrets: changes })
+  await onChange(trx, { project, env: before.env, secrets: changes, entry: entries[0] })
 }

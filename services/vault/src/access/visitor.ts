@@ -1,0 +1,2 @@
+/** A requester who is not authenticated. */
+export type Visitor = { readonly kind: 'visitor' }

@@ -1,0 +1,112 @@
+import { type LookupAddress, type LookupOptions, lookup as lookupName } from 'node:dns'
+import { type IncomingMessage, request as requestHttp } from 'node:http'
+import { request as requestHttps } from 'node:https'
+import type { LookupFunction } from 'node:net'
+import { addressOf, isPublicAddress } from './addresses.http.ts'
+import type { Send } from './deliveries.ts'
+import type { Attempt } from './schedule.ts'
+
+/** For the whole attempt: name, connection, request and response. */
+const TIMEOUT_MS = 10_000
+/** What is read of a response, of which only the status counts. */
+const MAX_ANSWER_BYTES = 4 * 1024
+
+type OnAddresses = (error: NodeJS.ErrnoException | null, addresses: readonly LookupAddress[]) => void
+
+function lookupAddresses(hostname: string, options: LookupOptions, onAddresses: OnAddresses): void {
+  // The types leave out that there are no addresses in case of an error.
+  lookupName(hostname, { ...options, all: true }, (error, found: LookupAddress[] | undefined) =>
+    onAddresses(error, found ?? []),
+  )
+}
+
+class RefusedAddress extends Error {
+  override readonly name = 'RefusedAddress'
+}
+
+/** Whether the vault may connect to the host of a URL, as far as that is known without resolving it. */
+export function mayConnectTo(allowPrivate: boolean): (hostname: string) => boolean {
+  return (hostname) => {
+    const address = addressOf(hostname)
+    return allowPrivate || (address === undefined ? !isLocalName(hostname) : isPublicAddress(address))
+  }
+}
+
+function isLocalName(hostname: string): boolean {
+  return /(^|\.)localhost\.?$/i.test(hostname)
+}
+
+/**
+ * Creates the client that sends deliveries. It connects to exactly the addresses that it has checked, so a name cannot
+ * resolve to another one in between. It follows no redirects, uses no proxy and keeps no connections.
+ *
+ * @param options `allowPrivate` also accepts addresses that are not public, and `http://`; `resolve` finds addresses
+ */
+export function createReceiverClient({
+  allowPrivate,
+  resolve = lookupAddresses,
+}: {
+  allowPrivate: boolean
+  resolve?: typeof lookupAddresses
+}): Send {
+  const mayConnect = mayConnectTo(allowPrivate)
+  const lookup: LookupFunction = (hostname, options, callback) => {
+    resolve(hostname, options, (error, addresses) => {
+      const [first] = addresses
+      if (error !== null || first === undefined) callback(error ?? new Error('no address'), [])
+      else if (!allowPrivate && !addresses.every(({ address }) => isPublicAddress(address)))
+        callback(new RefusedAddress(), [])
+      else if (options.all === true) callback(null, [...addresses])
+      else callback(null, first.address, first.family)
+    })
+  }
+
+  return async ({ url, headers, body, signal }) => {
+    const target = new URL(url)
+    const isPlain = target.protocol === 'http:'
+    if ((isPlain && !allowPrivate) || !mayConnect(target.hostname)) return { problem: 'refused address' }
+    const timeout = AbortSignal.timeout(TIMEOUT_MS)
+    return new Promise<Attempt>((settle) => {
+      const request = (isPlain ? requestHttp : requestHttps)(target, {
+        method: 'POST',
+        headers: { ...headers, 'Content-Length': body.length },
+        agent: false,
+        lookup,
+        signal: AbortSignal.any([signal, timeout]),
+      })
+      const fail = (error: unknown): void => settle({ problem: timeout.aborted ? 'timeout' : problemOf(error) })
+      request.once('error', fail)
+      request.once('response', (response) => {
+        readSome(response, fail, () => settle(answerOf(response)))
+      })
+      request.end(body)
+    })
+  }
+}
+
+function readSome(response: IncomingMessage, fail: (error: unknown) => void, done: () => void): void {
+  let bytes = 0
+  response.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes <= MAX_ANSWER_BYTES) return
+    done()
+    response.destroy()
+  })
+  response.once('end', done)
+  response.once('error', fail)
+  response.once('close', () => fail(new Error('closed')))
+}
+
+function answerOf({ statusCode = 0, headers }: IncomingMessage): Attempt {
+  const seconds = /^\d{1,6}$/.exec(headers['retry-after'] ?? '')?.[0]
+  return { status: statusCode, ...(seconds !== undefined && { retryAfterMs: Number(seconds) * 1_000 }) }
+}
+
+/** A short reason for the log. Messages of errors are left out: they may repeat the URL. */
+function problemOf(error: unknown): string {
+  if (error instanceof RefusedAddress) return 'refused address'
+  const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
+  if (/^(ENOTFOUND|EAI_)/.test(code)) return 'unknown host'
+  if (/^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO|SELF_SIGNED|DEPTH_ZERO|HOSTNAME|EPROTO)/.test(code)) return 'TLS failed'
+  return /^[A-Z][A-Z0-9_]{1,40}$/.test(code) ? `no response (${code})` : 'no response'
+}
