@@ -43,23 +43,39 @@ export function KeyFields({ scope, error }: { scope: ProjectKey['scope'] | undef
           error={error}
         />
       )}
-      <div className="field-row">
-        <SelectField label="Access" name="access" defaultValue={scope?.access} choices={ACCESSES} />
-        <TextField
-          label="Environments"
-          name="envs"
-          defaultValue={scope?.envs?.join(', ')}
-          placeholder="all"
-          pattern="[A-Za-z0-9][A-Za-z0-9._\-]{0,63}(\s*,\s*[A-Za-z0-9][A-Za-z0-9._\-]{0,63})*"
-          title="Environment names, separated by commas"
-          autoComplete="off"
-          autoCapitalize="none"
-          spellCheck={false}
-          hint="For example production, staging. Leave empty for all."
-        />
-      </div>
+      <ScopeFields scope={scope} />
     </>
   )
+}
+
+/** The permissions of a key. `scope` is the initial choice. */
+export function ScopeFields({ scope }: { scope: ProjectKey['scope'] | undefined }) {
+  return (
+    <div className="field-row">
+      <SelectField label="Access" name="access" defaultValue={scope?.access} choices={ACCESSES} />
+      <TextField
+        label="Environments"
+        name="envs"
+        defaultValue={scope?.envs?.join(', ')}
+        placeholder="all"
+        pattern="[A-Za-z0-9][A-Za-z0-9._\-]{0,63}(\s*,\s*[A-Za-z0-9][A-Za-z0-9._\-]{0,63})*"
+        title="Environment names, separated by commas"
+        autoComplete="off"
+        autoCapitalize="none"
+        spellCheck={false}
+        hint="For example production, staging. Leave empty for all."
+      />
+    </div>
+  )
+}
+
+/** The chosen permissions. */
+export function chosenScope(values: Values): ProjectKey['scope'] {
+  const envs = (values['envs'] ?? '').split(',').flatMap((env) => env.trim() || [])
+  return {
+    access: ACCESSES.find(([access]) => access === values['access'])?.[0] ?? 'read-write',
+    envs: envs.length === 0 ? null : envs,
+  }
 }
 
 /** The chosen public key and scope, and the key pair if it was generated here. */
@@ -69,14 +85,10 @@ export async function chosenKey(values: Values): Promise<{
   scope: ProjectKey['scope']
 }> {
   const pair = values['source'] === 'own' ? undefined : await newKeyPair()
-  const envs = (values['envs'] ?? '').split(',').flatMap((env) => env.trim() || [])
   return {
     publicKey: pair?.publicKeyHex ?? (values['publicKey'] ?? '').trim(),
     pair,
-    scope: {
-      access: ACCESSES.find(([access]) => access === values['access'])?.[0] ?? 'read-write',
-      envs: envs.length === 0 ? null : envs,
-    },
+    scope: chosenScope(values),
   }
 }
 

@@ -81,9 +81,14 @@ function columnsAt(now: number, onAsk: ((asked: Asked) => void) | undefined): re
       key: 'name',
       head: 'Name',
       isMain: true,
-      cell: ({ name, state }) => (
+      cell: ({ name, state, subject }) => (
         <>
           <span className="long-name">{name}</span>{' '}
+          {subject !== undefined && (
+            <span className="tag" title={`Admitted for an ID token of ${subject}`}>
+              ID token
+            </span>
+          )}
           {state !== 'active' && (
             <span className="tag" {...(state === 'replaced' && { 'data-tone': 'warn' })}>
               {state}
@@ -112,7 +117,7 @@ function columnsAt(now: number, onAsk: ((asked: Asked) => void) | undefined): re
       {
         verb: 'Rotate',
         labelOf: ({ name }) => `Rotate ${name}`,
-        isFor: ({ state }) => state === 'active',
+        isFor: ({ state, subject }) => state === 'active' && subject === undefined,
         onAct: ask('rotate'),
       },
       {

@@ -11,6 +11,7 @@ import { Keys } from './keys.tsx'
 import { ProjectHead } from './project-head.tsx'
 import type { ProjectTab } from './search.ts'
 import { Secrets } from './secrets.tsx'
+import { TrustRules } from './trust-rules.tsx'
 
 const route = getRouteApi('/projects/$name')
 
@@ -18,6 +19,7 @@ const TABS: readonly (readonly [ProjectTab | undefined, string])[] = [
   [undefined, 'Keys'],
   ['secrets', 'Secrets'],
   ['compare', 'Compare'],
+  ['trust', 'Trust rules'],
   ['requests', 'Requests'],
 ]
 
@@ -42,6 +44,7 @@ export function ProjectPage() {
       {tab === undefined && <Keys project={name} ended={ended !== undefined} />}
       {tab === 'secrets' && <Secrets project={name} env={env} />}
       {tab === 'compare' && <Compare project={name} />}
+      {tab === 'trust' && <TrustRules project={name} />}
       {tab === 'requests' && <Requests projectId={name} range={range} />}
     </>
   )

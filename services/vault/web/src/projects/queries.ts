@@ -15,6 +15,14 @@ export const keysOf = (name: string, ended = false) =>
     placeholderData: keepPreviousData,
   })
 
+/** The trust rules of a project. */
+export const trustRulesOf = (name: string) =>
+  queryOptions({
+    queryKey: ['trust-rules', name],
+    queryFn: ({ signal }) =>
+      read(api.GET('/v1/admin/projects/{id}/trust-rules', { params: { path: { id: name } }, signal })),
+  })
+
 /** The secrets of a project, without their values. */
 export const secretsOf = (name: string) =>
   queryOptions({

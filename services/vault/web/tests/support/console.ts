@@ -25,13 +25,13 @@ type Console = {
 const BUILT = new URL('../../dist/index.html', import.meta.url)
 
 /** One empty vault for all tests of a file. The pages of a test are closed after it. */
-export function useConsole(): Console {
+export function useConsole(env: Readonly<Record<string, string>> = {}): Console {
   let vault: TestVault
   let browser: Browser
   const visits: Visit[] = []
   beforeAll(async () => {
     if (!existsSync(BUILT)) throw new Error('the console is not built: run pnpm build')
-    ;[vault, browser] = await Promise.all([startVault(), launchChromium()])
+    ;[vault, browser] = await Promise.all([startVault(env), launchChromium()])
   })
   afterEach(async () => {
     await Promise.all(visits.splice(0).map(({ context }) => context.close()))
