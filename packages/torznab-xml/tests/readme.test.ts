@@ -19,14 +19,3 @@ test('the README’s example prints what it says', () => {
   expect(promised).toHaveLength(4)
   expect(printed).toEqual(promised)
 })
-
-test('the README lists every error', () => {
-  const section = readme.split(/^## /m).find((text) => text.startsWith('Errors\n')) ?? ''
-  const rows = [...section.matchAll(/^\| `(\w+)` +\| +(\d+) \| +(\d+) \| (.+?) *\|$/gm)]
-  expect(rows.map(([, kind, code, status, description]) => [kind, code, status, description])).toEqual(
-    torznab.TORZNAB_ERROR_KINDS.map((kind) => {
-      const { code, status, description } = torznab.torznabError(kind)
-      return [kind, String(code), String(status), description]
-    }),
-  )
-})

@@ -1,9 +1,6 @@
 import { createErrors } from '@vault-and-tracker/service-kit/core/errors'
 
-/**
- * Every error code of the REST surface, with its HTTP status and meaning. The OpenAPI document and the README are tested
- * against this table.
- */
+/** Every error code of the REST API, with its HTTP status and the meaning that the OpenAPI document shows. */
 export const ERRORS = {
   BAD_REQUEST: { status: 400, meaning: 'A parameter or the body is malformed; the message names it.' },
   UNAUTHORIZED: { status: 401, meaning: 'You are not signed in, or the username or password is wrong.' },

@@ -3,7 +3,6 @@ import { expect, test } from '@jest/globals'
 import { routesOf } from '@vault-and-tracker/rest/testing'
 import { createLogger } from '@vault-and-tracker/service-kit/log/logger'
 import { createApp, describeApi, ENDPOINTS } from '../src/app.ts'
-import { ERRORS } from '../src/errors.ts'
 import { startTracker } from './support/tracker.ts'
 
 const readText = (file: string): string => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')
@@ -36,11 +35,4 @@ test('every reference in the document resolves', () => {
   const { components } = JSON.parse(document) as { components: Record<string, Record<string, unknown>> }
   for (const [, section = '', name = ''] of document.matchAll(/"#\/components\/(\w+)\/(\w+)"/g))
     expect(components[section]).toHaveProperty(name)
-})
-
-test('the README lists exactly the error codes with their statuses', () => {
-  const rows = [...readText('README.md').matchAll(/^\| `([A-Z_]+)` +\| (\d{3}) +\|/gm)]
-  expect(rows.map(([, code, status]) => [code, Number(status)])).toEqual(
-    Object.entries(ERRORS).map(([code, { status }]) => [code, status]),
-  )
 })
