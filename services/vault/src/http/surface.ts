@@ -29,7 +29,7 @@ const OF_ACCESS: Readonly<Record<keyof VaultSurface['callers'], readonly ErrorCo
     ...(['misdirected_request', 'invalid_request', 'unauthorized', 'forbidden', 'rate_limited'] as const),
     ...(['unavailable', 'internal_error'] as const),
   ],
-  anyone: ['misdirected_request', 'internal_error'],
+  anyone: ['misdirected_request', 'invalid_request', 'internal_error'],
   idToken: ['misdirected_request', 'rate_limited', 'unavailable', 'internal_error'],
   // The digest of a body is checked for every method.
   signature: [
