@@ -114,14 +114,14 @@ describe('a feed', () => {
     expect([attributes(episode, 'imdb'), attributes(episode, 'imdbid')]).toEqual([['0944947'], ['tt0944947']])
   })
 
-  test('always has both factors, as plain decimals', () => {
-    const factors = (item: Element | undefined) =>
+  test('always has both rates, as plain decimals', () => {
+    const rates = (item: Element | undefined) =>
       ['downloadvolumefactor', 'uploadvolumefactor'].map((name) => attributes(item, name))
-    expect(factors(episode)).toEqual([['0.25'], ['2']])
-    expect(factors(album)).toEqual([['1'], ['1']])
-    const odd = { ...EPISODE, factors: { download: 0.00000001, upload: 1 / 3 } }
+    expect(rates(episode)).toEqual([['0.25'], ['2']])
+    expect(rates(album)).toEqual([['1'], ['1']])
+    const odd = { ...EPISODE, rates: { download: 0.00000001, upload: 1 / 3 } }
     const [written] = readWithPython([writeFeed({ ...FEED, items: [odd] })])
-    expect(factors(childrenNamed(childrenNamed(written, 'channel')[0], 'item')[0])).toEqual([['0'], ['0.333']])
+    expect(rates(childrenNamed(childrenNamed(written, 'channel')[0], 'item')[0])).toEqual([['0'], ['0.333']])
   })
 
   test('omits attributes with unknown values', () => {

@@ -8,7 +8,7 @@ import { Registry } from 'prom-client'
 import { createAnnounceMetrics } from '../src/announce/announce.metrics.ts'
 import { createTrackerRequests, type TrackerRequests } from '../src/announce/announce.routes.ts'
 import { createAnnounces } from '../src/announce/announces.ts'
-import { type AnnounceTorrent, createDirectory, type PasskeyUser } from '../src/announce/directory.ts'
+import { type AnnounceTorrent, createLookups, type PasskeyUser } from '../src/announce/lookups.ts'
 import { createRefusals } from '../src/announce/refusal.ts'
 import type { Reply } from '../src/announce/reply.ts'
 import { createTrackerServer } from '../src/server.ts'
@@ -89,7 +89,7 @@ async function startRequests() {
     uploadPercent: 100,
     downloadPercent: 100,
   })
-  const directory = createDirectory({
+  const lookups = createLookups({
     clock: systemClock,
     store: {
       users: (passkeys) => Promise.resolve(new Map(passkeys.map((passkey) => [passkey, user]))),
@@ -101,7 +101,7 @@ async function startRequests() {
   const onError = (error: unknown): void => void process.stderr.write(`${String(error)}\n`)
   const refusals = createRefusals({ interval, minInterval, counters, onError })
   const announces = createAnnounces({
-    ...{ mode: 'private', refusals, directory, announceLimit: NO_LIMIT, passkeyLimit: NO_LIMIT },
+    ...{ mode: 'private', refusals, lookups, announceLimit: NO_LIMIT, passkeyLimit: NO_LIMIT },
     ...{ allowPrivatePeers: true, allowIpParam: false, clients: { allowed: [], denied: [] } },
   })
   const swarms =

@@ -77,19 +77,19 @@ test('seeders, leechers, peers and grabs are those of the swarm', async () => {
   expect(attributes).toMatchObject({ seeders: ['7'], leechers: ['2'], peers: ['9'], grabs: ['12'] })
 })
 
-test('the volume factors are the best of torrent, user and site', async () => {
+test('the volume rates are the best of torrent, user and site', async () => {
   const { id } = await site.upload('Factor.Show.S01E01.1080p.WEB-DL.H.264-GROUP')
-  const factors = async (): Promise<readonly unknown[]> => {
+  const rates = async (): Promise<readonly unknown[]> => {
     const { attributes } = await single('t=search&q=factor')
     return [attributes['downloadvolumefactor'], attributes['uploadvolumefactor'], attributes['tag']]
   }
   const admin = await site.tracker.signedIn('boss', 'admin')
   await admin.patch(`/api/torrents/${id}`, { downloadPercent: 50 })
-  expect(await factors()).toEqual([['0.5'], ['1'], undefined])
+  expect(await rates()).toEqual([['0.5'], ['1'], undefined])
   await admin.patch('/api/admin/site', { uploadPercent: 200 })
-  expect(await factors()).toEqual([['0.5'], ['2'], undefined])
+  expect(await rates()).toEqual([['0.5'], ['2'], undefined])
   await admin.patch(`/api/admin/users/${site.uploader.id}`, { downloadPercent: 0 })
-  expect(await factors()).toEqual([['0'], ['2'], ['freeleech']])
+  expect(await rates()).toEqual([['0'], ['2'], ['freeleech']])
   await admin.patch('/api/admin/site', { uploadPercent: 100 })
   await admin.patch(`/api/admin/users/${site.uploader.id}`, { downloadPercent: 100 })
 })

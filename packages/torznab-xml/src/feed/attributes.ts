@@ -52,11 +52,11 @@ const NAMES = Object.keys(WRITERS) as readonly (keyof Writers)[]
 
 /**
  * Passes the extended attributes of an item to a callback, because allocating lists would be most of the cost of a
- * feed. `peers` is the sum of seeders and leechers, from which applications compute the leechers. The factors are
+ * feed. `peers` is the sum of seeders and leechers, from which applications compute the leechers. The rates are
  * always present, because autobrr treats a missing one as freeleech.
  */
 export function addAttributes(item: FeedItem, add: Add): void {
-  const { categories, seeders, leechers, factors, attributes = {} } = item
+  const { categories, seeders, leechers, rates, attributes = {} } = item
   for (const id of categories) add('category', id)
   add('size', item.size)
   add('files', item.files)
@@ -65,8 +65,8 @@ export function addAttributes(item: FeedItem, add: Add): void {
   add('leechers', leechers)
   add('peers', seeders + leechers)
   add('infohash', item.infoHash)
-  add('downloadvolumefactor', decimal(factors.download))
-  add('uploadvolumefactor', decimal(factors.upload))
+  add('downloadvolumefactor', decimal(rates.download))
+  add('uploadvolumefactor', decimal(rates.upload))
   for (const name of NAMES) if (attributes[name] !== undefined) addOptional(name, attributes[name], add)
 }
 

@@ -49,7 +49,7 @@ export type FeedItem = {
   /** Lower-case hex. */
   readonly infoHash: string
   /** The rates of downloads and uploads: 0 is freeleech, 2 is double upload (Torznab 1.2). */
-  readonly factors: { readonly download: number; readonly upload: number }
+  readonly rates: { readonly download: number; readonly upload: number }
   readonly attributes?: ItemAttributes | undefined
 }
 

@@ -49,7 +49,7 @@ const item: fc.Arbitrary<FeedItem> = fc.record({
   seeders: count,
   leechers: count,
   infoHash: anyText,
-  factors: fc.record({
+  rates: fc.record({
     download: fc.double({ min: 0, max: 1, noNaN: true }),
     upload: fc.double({ min: 0, max: 10, noNaN: true }),
   }),

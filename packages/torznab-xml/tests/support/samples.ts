@@ -88,7 +88,7 @@ export const EPISODE: FeedItem = {
   seeders: 7,
   leechers: 2,
   infoHash: 'ab'.repeat(20),
-  factors: { download: 0.25, upload: 2 },
+  rates: { download: 0.25, upload: 2 },
   attributes: {
     imdb: 944_947,
     tvdb: 121_361,
@@ -118,7 +118,7 @@ export const ALBUM: FeedItem = {
   seeders: 0,
   leechers: 0,
   infoHash: 'cd'.repeat(20),
-  factors: { download: 1, upload: 1 },
+  rates: { download: 1, upload: 1 },
   attributes: { artist: 'Motörhead & Friends', album: '"Live" <1981>', year: 1981 },
 }
 

@@ -6,7 +6,7 @@ import {
 } from '@vault-and-tracker/bencode-tracker'
 import type { PeerAnnounce, SwarmAnswer, SwarmRequest } from '../swarm/swarm.ts'
 import type { AnnounceCounters } from './announce-counters.ts'
-import type { AnnounceTorrent, PasskeyUser, Rates } from './directory.ts'
+import type { AnnounceTorrent, PasskeyUser, Rates } from './lookups.ts'
 import type { PeerEndpoints } from './peer-endpoints.ts'
 import type { Refusal } from './refusal.ts'
 

@@ -1,8 +1,8 @@
 import { type FailureName, isRefusedPort, type PeerId } from '@vault-and-tracker/bencode-tracker'
 import { isUnavailable } from '@vault-and-tracker/service-kit/core/unavailable'
 import type { Announce } from './announce.ts'
-import type { AnnounceTorrent, Directory, PasskeyUser } from './directory.ts'
 import type { CountLimit } from './limits.ts'
+import type { AnnounceTorrent, Lookups, PasskeyUser } from './lookups.ts'
 import { endpointsOf, limitKeyOf, NO_ENDPOINTS } from './peer-endpoints.ts'
 
 /** `open` accepts every client and torrent and does no accounting. */
@@ -10,7 +10,7 @@ export type TrackerMode = 'private' | 'open'
 
 /** Dependencies and settings of the rules. */
 export type RuleOptions = {
-  readonly directory: Directory
+  readonly lookups: Lookups
   /** Announces per user, or per address in open mode. */
   readonly announceLimit: CountLimit
   /** Unknown passkeys per address. */
@@ -87,9 +87,9 @@ function keep<Name extends LookedUp>(
   return undefined
 }
 
-function checkUser(announce: Announce, { directory, passkeyLimit }: RuleOptions): ReturnType<Rule['check']> {
+function checkUser(announce: Announce, { lookups, passkeyLimit }: RuleOptions): ReturnType<Rule['check']> {
   if (announce.passkey === undefined) return 'missing_passkey'
-  const loading = announce.user === null && keep(announce, 'user', directory.user(announce.passkey))
+  const loading = announce.user === null && keep(announce, 'user', lookups.user(announce.passkey))
   if (loading) return loading
   const failure = userFailure(announce.user ?? undefined)
   if (failure === undefined) return undefined
@@ -159,10 +159,10 @@ function checkPort({ request, overSocket, isStop }: Announce): FailureName | und
   return overSocket === undefined && !isStop && isRefusedPort(request.port) ? 'refused_port' : undefined
 }
 
-function checkTorrent(announce: Announce, { directory }: RuleOptions): ReturnType<Rule['check']> {
+function checkTorrent(announce: Announce, { lookups }: RuleOptions): ReturnType<Rule['check']> {
   if (announce.isStopOfNobody) return undefined
   const { infoHash } = announce.request
-  const loading = announce.torrent === null && keep(announce, 'torrent', directory.torrent(infoHash))
+  const loading = announce.torrent === null && keep(announce, 'torrent', lookups.torrent(infoHash))
   return loading || torrentFailure(announce.torrent ?? undefined)
 }
 
@@ -180,7 +180,7 @@ function checkRights({ user, request, isStop }: Announce): FailureName | undefin
 }
 
 /** Looks up the rates of the site. Never refuses. */
-function lookUpRates(announce: Announce, { directory }: RuleOptions): Promise<void> | undefined {
+function lookUpRates(announce: Announce, { lookups }: RuleOptions): Promise<void> | undefined {
   if (announce.isStopOfNobody || announce.site !== null) return undefined
-  return keep(announce, 'site', directory.siteRates())
+  return keep(announce, 'site', lookups.siteRates())
 }

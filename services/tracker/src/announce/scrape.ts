@@ -1,9 +1,9 @@
 import type { InfoHash, Passkey, ScrapedTorrent, ScrapeParse, ScrapeRequest } from '@vault-and-tracker/bencode-tracker'
 import type { SwarmName, Swarms } from '../swarm/swarm.ts'
 import type { AnnounceCounters } from './announce-counters.ts'
-import type { Directory } from './directory.ts'
 import type { FullScrape } from './full-scrape.ts'
 import type { CountLimit } from './limits.ts'
+import type { Lookups } from './lookups.ts'
 import { limitKeyOf } from './peer-endpoints.ts'
 import type { Refusal, Refusals } from './refusal.ts'
 import { type TrackerMode, torrentFailure, userFailure } from './rules.ts'
@@ -37,7 +37,7 @@ type Known = { readonly infoHash: InfoHash; readonly name: SwarmName; readonly c
 /** Creates the scrapes of a tracker. */
 export function createScrapes(options: {
   mode: TrackerMode
-  directory: Directory
+  lookups: Lookups
   /** Scrapes per address. */
   scrapeLimit: CountLimit
   /** Unknown passkeys per address. */
@@ -48,12 +48,12 @@ export function createScrapes(options: {
   /** Lists all torrents; undefined if clients may not request them. */
   fullScrape?: FullScrape | undefined
 }): Scrapes {
-  const { mode, directory, scrapeLimit, passkeyLimit, swarms, refusals, counters, fullScrape } = options
+  const { mode, lookups, scrapeLimit, passkeyLimit, swarms, refusals, counters, fullScrape } = options
 
   const check = async (passkey: Passkey | undefined, limitKey: string): Promise<Refusal | undefined> => {
     if (mode === 'open') return undefined
     if (passkey === undefined) return refusals.refuse('scrape', 'missing_passkey')
-    const failure = userFailure(await directory.user(passkey))
+    const failure = userFailure(await lookups.user(passkey))
     if (failure === undefined) return undefined
     const wait = failure === 'unknown_passkey' ? await passkeyLimit.take(limitKey) : 0
     return wait > 0 ? refusals.refuseOverLimit('scrape', 'passkey_limit', wait) : refusals.refuse('scrape', failure)
@@ -61,7 +61,7 @@ export function createScrapes(options: {
 
   const find = async (infoHash: InfoHash): Promise<Known | undefined> => {
     if (mode === 'open') return { infoHash, name: Buffer.from(infoHash, 'hex'), completed: 0 }
-    const torrent = await directory.torrent(infoHash)
+    const torrent = await lookups.torrent(infoHash)
     if (torrent === undefined || torrentFailure(torrent) !== undefined) return undefined
     return { infoHash, name: torrent.swarm, completed: torrent.completed }
   }

@@ -9,11 +9,11 @@ import { createLedger } from '../accounting/ledger.store.ts'
 import { createAnnounceMetrics } from '../announce/announce.metrics.ts'
 import { createTrackerRequests, type TrackerRequests } from '../announce/announce.routes.ts'
 import { createAnnounces } from '../announce/announces.ts'
-import { createDirectoryStore } from '../announce/directory.store.ts'
-import { createDirectory, type Directory } from '../announce/directory.ts'
 import { createFullScrape } from '../announce/full-scrape.ts'
 import { createSharedCounts } from '../announce/limits.redis.ts'
 import { createCountLimit } from '../announce/limits.ts'
+import { createLookupStore } from '../announce/lookups.store.ts'
+import { createLookups, type Lookups } from '../announce/lookups.ts'
 import { createRefusals } from '../announce/refusal.ts'
 import { clientPrefixes } from '../announce/rules.ts'
 import { createScrapes } from '../announce/scrape.ts'
@@ -36,7 +36,7 @@ export type AnnounceEngine = {
   /** Undefined if WebSockets are disabled. */
   readonly sockets: WebSockets | undefined
   /** Cached users and torrents. */
-  readonly directory: Directory
+  readonly lookups: Lookups
   /** Swarm statistics for staff. */
   readonly useCases: SwarmStatisticsPart['useCases']
   /** Fails if announces would fail, because the Redis of the swarms is unavailable or full. */
@@ -72,7 +72,7 @@ export async function createAnnounceEngine(connections: Connections): Promise<An
     random: Math.random,
     settings: swarmSettings(config),
   })
-  const directory = createDirectory({ store: createDirectoryStore(db), clock })
+  const lookups = createLookups({ store: createLookupStore(db), clock })
   const flusher = createFlusher({
     queue: createAccountingQueue(redis, createRedisFunctions(redis, 'accounting')),
     ledger: createLedger(db),
@@ -83,19 +83,19 @@ export async function createAnnounceEngine(connections: Connections): Promise<An
     onError: (error) => logger.warn({ err: error }, 'could not read or write an accounting batch; it is retried'),
   })
   const statistics = createSwarmStatisticsPart(connections, redis, swarms)
-  const { requests, ...shared } = createUseCases(connections, redis, swarms, directory, statistics)
+  const { requests, ...shared } = createUseCases(connections, redis, swarms, lookups, statistics)
   const sockets = config.WEBSOCKET
-    ? await createWebSockets({ ...connections, redis, shared: { ...shared, swarms, directory } })
+    ? await createWebSockets({ ...connections, redis, shared: { ...shared, swarms, lookups } })
     : undefined
   const removals = addRemovals(connections, redis, swarms)
   connections.invalidations.addCache({
     onChange: (change) => {
-      directory.forget(change)
+      lookups.forget(change)
       sockets?.forget(change)
       if (change.kind === 'expelled') removals.remove(change.userId)
     },
     onMissed: () => {
-      directory.revalidateAll()
+      lookups.revalidateAll()
       sockets?.revalidateAll()
     },
   })
@@ -103,7 +103,7 @@ export async function createAnnounceEngine(connections: Connections): Promise<An
   return {
     requests,
     sockets,
-    directory,
+    lookups,
     useCases: statistics.useCases,
     check: () => swarms.check(),
   }
@@ -114,7 +114,7 @@ function createUseCases(
   { config, metrics, logger, clock }: Connections,
   redis: Redis | Cluster,
   swarms: Swarms,
-  directory: Directory,
+  lookups: Lookups,
   statistics: SwarmStatisticsPart,
 ) {
   const mode = config.TRACKER_MODE
@@ -133,7 +133,7 @@ function createUseCases(
   const announces = createAnnounces({
     mode,
     refusals,
-    directory,
+    lookups,
     announceLimit: limitOf('announce', config.ANNOUNCE_LIMIT),
     passkeyLimit,
     clients: clientPrefixes({ allowed: config.CLIENTS_ALLOWED, denied: config.CLIENTS_DENIED }),
@@ -145,7 +145,7 @@ function createUseCases(
       ? createFullScrape({ names: createSwarmNames(redis), swarms, clock })
       : undefined
   const scrapeLimit = limitOf('scrape', config.SCRAPE_LIMIT)
-  const scrapes = createScrapes({ mode, directory, scrapeLimit, passkeyLimit, swarms, refusals, counters, fullScrape })
+  const scrapes = createScrapes({ mode, lookups, scrapeLimit, passkeyLimit, swarms, refusals, counters, fullScrape })
   const requests = createTrackerRequests({
     announces,
     swarms,

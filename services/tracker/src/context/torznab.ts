@@ -1,4 +1,4 @@
-import type { Directory } from '../announce/directory.ts'
+import type { Lookups } from '../announce/lookups.ts'
 import { createRedisFunctions } from '../redis/functions.redis.ts'
 import { createLeadership } from '../redis/leadership.redis.ts'
 import { createAnswers } from '../torznab/answers.ts'
@@ -29,7 +29,7 @@ export type TorznabPart = ReturnType<typeof createTorznabPart>
 /** Joins the routes of the Torznab API and its administration. */
 export function createTorznabPart(
   connections: Connections,
-  parts: Pick<AccountUseCases, 'accounts'> & Catalogue & { readonly directory: Directory },
+  parts: Pick<AccountUseCases, 'accounts'> & Catalogue & { readonly lookups: Lookups },
 ) {
   const { config, db, redis, invalidations, clock, logger } = connections
   const { search, torrents, adminLog } = parts.useCases
@@ -43,7 +43,7 @@ export function createTorznabPart(
   const log = createLog(connections)
   const torznab = createTorznab({
     settings,
-    authorizer: createAuthorizer({ directory: parts.directory, limits }),
+    authorizer: createAuthorizer({ lookups: parts.lookups, limits }),
     answers: createAnswers({
       indexer: {
         publicUrl: config.PUBLIC_URL,

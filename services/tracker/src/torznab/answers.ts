@@ -10,7 +10,7 @@ import {
   type SearchQuery,
   torznabError,
 } from '@vault-and-tracker/torznab-xml'
-import { bestOf, type Rates } from '../announce/directory.ts'
+import { bestOf, type Rates } from '../announce/lookups.ts'
 import type { Category } from '../categories/categories.ts'
 import type { ListedTorrent } from '../search/listed-torrent.ts'
 import type { Found, Search } from '../search/search.ts'
@@ -112,7 +112,7 @@ function capsOf(indexer: IndexerInfo, categories: readonly Category[]): Caps {
     registration: indexer.registration,
     supported: SUPPORTED_PARAMETERS,
     categories: capsCategories(categories),
-    tags: [{ name: FREELEECH, description: 'Downloads are not charged' }],
+    tags: [{ name: FREELEECH, description: 'Downloads are not counted' }],
   }
 }
 
@@ -156,7 +156,7 @@ function feedItems(torrents: readonly ListedTorrent[], context: ItemContext): re
       seeders: torrent.seeders,
       leechers: torrent.leechers,
       infoHash: torrent.infoHash,
-      factors: { download: best.downloadPercent / 100, upload: best.uploadPercent / 100 },
+      rates: { download: best.downloadPercent / 100, upload: best.uploadPercent / 100 },
       attributes: { ...attributesOf(torrent), tags: best.downloadPercent === 0 ? [FREELEECH] : [] },
     }
   })

@@ -1,6 +1,6 @@
 import { type Passkey, parsePasskey } from '@vault-and-tracker/bencode-tracker'
 import { type ApiLimits, type TorznabError, torznabError } from '@vault-and-tracker/torznab-xml'
-import type { Directory, PasskeyUser } from '../announce/directory.ts'
+import type { Lookups, PasskeyUser } from '../announce/lookups.ts'
 import type { LimitedRequest, TorznabLimits } from './limits.ts'
 import type { TorznabSettings } from './settings.ts'
 
@@ -25,7 +25,7 @@ type Authorization =
 export type Authorizer = ReturnType<typeof createAuthorizer>
 
 /** Authenticates callers and applies their limits. */
-export function createAuthorizer({ directory, limits }: { directory: Directory; limits: TorznabLimits }) {
+export function createAuthorizer({ lookups, limits }: { lookups: Lookups; limits: TorznabLimits }) {
   return {
     /**
      * Accepts requests of active users who are within their limits and not blocked, from addresses that are not blocked. Limits
@@ -40,7 +40,7 @@ export function createAuthorizer({ directory, limits }: { directory: Directory; 
       { windowSeconds, searchLimit, downloadLimit }: TorznabSettings,
     ): Promise<Authorization> {
       const passkey = parsePasskey(apiKey)
-      const user = passkey && (await directory.user(passkey))
+      const user = passkey && (await lookups.user(passkey))
       const caller = user && { ...user, passkey }
       if (caller === undefined || caller.state === 'banned') {
         const wait = await limits.takeWrongKey(address)

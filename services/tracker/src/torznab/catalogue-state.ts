@@ -1,6 +1,6 @@
 import { createLookupCache } from '@vault-and-tracker/service-kit/core/cache'
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
-import type { Rates } from '../announce/directory.ts'
+import type { Rates } from '../announce/lookups.ts'
 import type { Category } from '../categories/categories.ts'
 import type { Invalidation } from '../invalidation/invalidation.ts'
 

@@ -54,7 +54,7 @@ test.each([
   expect(wantedBy(rawQuery, isAllFree)).toMatchObject({ freeleech })
 })
 
-test('on a freeleech site, no torrent is charged', () => {
+test('on a freeleech site, every torrent is freeleech', () => {
   expect(wantedBy('t=search&tag=-freeleech', true)).toBeUndefined()
 })
 

@@ -16,7 +16,7 @@ export const SUPPORTED_PARAMETERS: Supported = {
   book: ['q', 'author', 'title', 'year', 'tag'],
 }
 
-/** The tag of torrents whose download is not charged to the caller. autobrr knows it by this name. */
+/** The tag of torrents whose downloads are not counted for the caller. autobrr knows it by this name. */
 export const FREELEECH = 'freeleech'
 
 /** Items on a page. */
@@ -30,7 +30,7 @@ const SERIES = 5000
 /** The values that a search needs in addition to its query. */
 export type SearchContext = {
   readonly categories: readonly SiteCategory[]
-  /** Whether the caller is charged for no download at all. */
+  /** Whether no download of the caller is counted. */
   readonly isAllFree: boolean
   /** Milliseconds since the Unix epoch. */
   readonly now: number

@@ -2,7 +2,7 @@ import type { AnnounceRequest, InfoHash, Passkey, WarningName } from '@vault-and
 import { type Announce, countAnnounce } from '../announce/announce.ts'
 import type { AnnounceCounters } from '../announce/announce-counters.ts'
 import type { Announces } from '../announce/announces.ts'
-import type { Directory } from '../announce/directory.ts'
+import type { Lookups } from '../announce/lookups.ts'
 import type { Refusal, Refusals } from '../announce/refusal.ts'
 import { type TrackerMode, torrentFailure, userFailure } from '../announce/rules.ts'
 import type { Scrapes } from '../announce/scrape.ts'
@@ -21,7 +21,7 @@ export type SharedParts = {
   readonly mode: TrackerMode
   readonly announces: Announces
   readonly scrapes: Scrapes
-  readonly directory: Directory
+  readonly lookups: Lookups
   readonly swarms: Pick<Swarms, 'announce'>
   readonly refusals: Refusals
   readonly counters: AnnounceCounters
@@ -108,7 +108,7 @@ export class SocketAnnounces {
    */
   async isUserAllowed(passkey: Passkey | undefined): Promise<boolean> {
     if (this.parts.mode === 'open') return true
-    return passkey !== undefined && userFailure(await this.parts.directory.user(passkey)) === undefined
+    return passkey !== undefined && userFailure(await this.parts.lookups.user(passkey)) === undefined
   }
 
   /**
@@ -117,7 +117,7 @@ export class SocketAnnounces {
    * @throws an error that `isUnavailable` recognises if Postgres is unavailable
    */
   async refuseTorrent(infoHash: InfoHash): Promise<Refusal | undefined> {
-    const torrent = await this.parts.directory.torrent(infoHash)
+    const torrent = await this.parts.lookups.torrent(infoHash)
     const failure = torrentFailure(torrent)
     return failure && this.refuse('announce', failure, torrent?.reason)
   }

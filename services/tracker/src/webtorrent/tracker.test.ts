@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from '@jest/globals'
 import { parsePasskey } from '@vault-and-tracker/bencode-tracker'
 import { UnavailableError } from '@vault-and-tracker/service-kit/core/errors'
 import type { Announce } from '../announce/announce.ts'
-import type { AnnounceTorrent } from '../announce/directory.ts'
+import type { AnnounceTorrent } from '../announce/lookups.ts'
 import { createRefusals } from '../announce/refusal.ts'
 import { transition } from '../swarm/peer-state.ts'
 import type { PeerAnnounce, SwarmAnswer, SwarmRequest } from '../swarm/swarm.ts'
@@ -113,7 +113,7 @@ beforeEach(() => {
       refusals,
       counters: { ...counters, countScrape: ignore },
       scrapes: { scrape: () => Promise.resolve(refusals.refuse('scrape', 'scrape_without_info_hash')) },
-      directory: { user: () => (isUserKnown ? { state: 'active' } : undefined), torrent: () => torrent } as never,
+      lookups: { user: () => (isUserKnown ? { state: 'active' } : undefined), torrent: () => torrent } as never,
     }),
     signalling,
     relays: { send: ignore, close: () => Promise.resolve() },

@@ -42,7 +42,7 @@ export type AnnounceTorrent = Rates & {
  * Stores users and torrents. A deleted torrent is found for 30 days, unless it was uploaded again. All methods throw an
  * error that `isUnavailable` recognises if Postgres is unavailable.
  */
-export type DirectoryStore = {
+export type LookupStore = {
   users(passkeys: readonly Passkey[]): Promise<ReadonlyMap<Passkey, PasskeyUser>>
   torrents(infoHashes: readonly InfoHash[]): Promise<ReadonlyMap<InfoHash, AnnounceTorrent>>
   siteRates(): Promise<Rates>
@@ -52,7 +52,7 @@ export type DirectoryStore = {
  * Looks up users and torrents by passkey and info hash. Cached entries, including absences, are returned synchronously.
  * Lookups throw an error that `isUnavailable` recognises if Postgres is unavailable and no entry is cached.
  */
-export type Directory = {
+export type Lookups = {
   user(passkey: Passkey): Lookup<PasskeyUser>
   torrent(infoHash: InfoHash): Lookup<AnnounceTorrent>
   siteRates(): Lookup<Rates>
@@ -73,10 +73,10 @@ const BATCHES: BatcherOptions = { concurrency: 1, maxBatchSize: 500, lingerMs: 5
 const GLOBAL = 'global'
 
 /**
- * Creates a directory that loads users and torrents in batches and caches them. It uses outdated entries while Postgres is
+ * Creates the lookups, which load users and torrents in batches and cache them. They use outdated entries while Postgres is
  * unavailable.
  */
-export function createDirectory({ store, clock }: { store: DirectoryStore; clock: Clock }): Directory {
+export function createLookups({ store, clock }: { store: LookupStore; clock: Clock }): Lookups {
   const common = { clock, maxAbsences: MAX_ABSENCES, valueTtlMs: TTL_MS, absenceTtlMs: TTL_MS, serveStale: true }
   const users = createLookupCache<Passkey, PasskeyUser>({
     ...common,

@@ -2,9 +2,9 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from '@jest/globals'
 import { parseTrackerTarget } from '@vault-and-tracker/bencode-tracker'
-import { createDirectory, type DirectoryStore } from './directory.ts'
+import { createLookups, type LookupStore } from './lookups.ts'
 
-const EMPTY: DirectoryStore = {
+const EMPTY: LookupStore = {
   users: () => Promise.resolve(new Map()),
   torrents: () => Promise.resolve(new Map()),
   siteRates: () => Promise.resolve({ uploadPercent: 100, downloadPercent: 100 }),
@@ -20,34 +20,34 @@ function heapUsed(): number {
 }
 
 test('a cached passkey does not keep the URL it came in', async () => {
-  const directory = createDirectory({ store: EMPTY, clock: { now: () => 0 } })
+  const lookups = createLookups({ store: EMPTY, clock: { now: () => 0 } })
   const before = heapUsed()
-  const lookups = Array.from({ length: 2_000 }, async (_, i) => {
+  const found = Array.from({ length: 2_000 }, async (_, i) => {
     // From bytes, as the HTTP parser makes it: one piece, of which the passkey is cut out.
     const url = Buffer.from(`/announce?passkey=${i.toString(16).padStart(40, '0')}&x=${'a'.repeat(40_000)}`)
     const target = parseTrackerTarget(url.toString('latin1'))
     if (target?.ok !== true || target.passkey === undefined) throw new Error('not an announce')
-    return directory.user(target.passkey)
+    return lookups.user(target.passkey)
   })
-  await Promise.all(lookups)
+  await Promise.all(found)
   // The URLs have 80 MB. The limit allows for other work of the process.
   expect(heapUsed() - before).toBeLessThan(20_000_000)
-  expect(directory.siteRates()).toBeInstanceOf(Promise)
+  expect(lookups.siteRates()).toBeInstanceOf(Promise)
 })
 
 test('reads that overlap missed changes are not cached', async () => {
   const reads: (() => void)[] = []
-  const store: DirectoryStore = {
+  const store: LookupStore = {
     ...EMPTY,
     users: () => new Promise((resolve) => reads.push(() => resolve(new Map()))),
   }
-  const directory = createDirectory({ store, clock: { now: () => 0 } })
+  const lookups = createLookups({ store, clock: { now: () => 0 } })
   const target = parseTrackerTarget(`/announce?passkey=${'a'.repeat(40)}`)
   if (target?.ok !== true || target.passkey === undefined) throw new Error('not an announce')
-  const first = directory.user(target.passkey)
+  const first = lookups.user(target.passkey)
   await new Promise((resolve) => setImmediate(resolve))
-  directory.revalidateAll()
+  lookups.revalidateAll()
   reads[0]?.()
   await first
-  expect(directory.user(target.passkey)).toBeInstanceOf(Promise)
+  expect(lookups.user(target.passkey)).toBeInstanceOf(Promise)
 })

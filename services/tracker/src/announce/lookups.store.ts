@@ -1,10 +1,10 @@
 import { type InfoHash, infoHashFromBytes, type Passkey, parsePasskey } from '@vault-and-tracker/bencode-tracker'
 import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Db, TorrentsTable } from '../db/schema.ts'
-import type { AnnounceTorrent, DirectoryStore, PasskeyUser } from './directory.ts'
+import type { AnnounceTorrent, LookupStore, PasskeyUser } from './lookups.ts'
 
 /** Reads users and torrents from Postgres, many per query. */
-export function createDirectoryStore(db: Db): DirectoryStore {
+export function createLookupStore(db: Db): LookupStore {
   return {
     users: async (passkeys) => {
       const rows = await db
