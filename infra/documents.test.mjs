@@ -27,11 +27,6 @@ test('every link to a section of a document leads to its heading', () => {
   assert.ok(links > 0)
 })
 
-test('the proxy on the operations page is the one in the tests', () => {
-  const example = read('infra/nginx.conf.example')
-  assert.ok(read('docs/operations.md').includes(`\`\`\`nginx\n${example}\`\`\`\n`))
-})
-
 test('the documents name every metric, and no other', () => {
   const inCode = new Set(sources.flatMap((file) => matches(file, /name: '((?:http|vault|tracker)_[a-z_]+)'/g)))
   const current = documents.filter((file) => file !== 'CHANGELOG.md')

@@ -95,7 +95,7 @@ function table([group, some]) {
     const value = isRequired ? 'required' : fallback && `\`${fallback}\``
     return `| \`${name}\` | ${value} | ${description} |\n`
   })
-  return `**${group}**\n\n| Variable | Default | Description |\n| --- | --- | --- |\n${rows.join('')}`
+  return `**${group}**\n\n| Variable | Default | Description |\n|---|---|---|\n${rows.join('')}`
 }
 
 /** @param {readonly Setting[]} all @returns {[string, Setting[]][]} */

@@ -1,10 +1,16 @@
-/** All codes of {@link SignatureError}. A test compares them with the table in the README. */
+/** All codes of {@link SignatureError}. */
 export const SIGNATURE_ERROR_CODES = [
+  /** One of the three headers is absent or empty. */
   'missing_signature',
+  /** The request does not match the profile, or does not verify. */
   'invalid_signature',
+  /** `created` is more than five minutes from the given time. */
   'expired',
+  /** The key is malformed, private or weak. */
   'invalid_public_key',
+  /** The key is not an Ed25519 private key, or its parts do not match. */
   'invalid_private_key',
+  /** `signRequest` cannot sign this request. */
   'invalid_input',
 ] as const
 

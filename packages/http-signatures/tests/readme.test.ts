@@ -1,16 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { createContext, SourceTextModule, SyntheticModule } from 'node:vm'
 import { expect, test } from '@jest/globals'
-import { SIGNATURE_ERROR_CODES } from '../src/errors.ts'
 import * as sig from '../src/index.ts'
 
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
-
-test('the README’s table of errors has every code, and only those', () => {
-  const [, section = ''] = readme.split('## Errors')
-  const documented = Array.from(section.split('## ')[0]?.matchAll(/^\| `(\w+)`/gm) ?? [], ([, code]) => code)
-  expect(documented).toEqual([...SIGNATURE_ERROR_CODES])
-})
 
 test('the README’s example runs, and prints what it says', async () => {
   const [, example = ''] = /```js\n([\s\S]+?)```/.exec(readme) ?? []

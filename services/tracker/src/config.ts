@@ -28,7 +28,7 @@ export const settings = z.object({
       .transform((text) => text.replace(/\/+$/, ''))
       .describe(
         'URL that users open, such as `https://tracker.example.org`: the base of announce URLs, and the only ' +
-          'origin that may send changes with a session cookie. It must not contain the word "announce".',
+          'origin that may send changes. It must not contain "announce".',
       ),
     PORT: port(6969).describe('Port to listen on.'),
   }),
@@ -64,15 +64,15 @@ export const settings = z.object({
       .describe('Who can register: `open`, `invite` or `closed`.'),
     UPLOAD_APPROVAL: approval.describe('`manual`: uploads by members wait for a moderator.'),
     EDIT_APPROVAL: approval.describe(
-      'With `UPLOAD_APPROVAL=manual`: when a member edits the name, category or description of an approved ' +
-        'torrent, `manual` makes it wait for a moderator again, `automatic` only logs the edit.',
+      'With `UPLOAD_APPROVAL=manual`: edits of approved torrents by members wait for a moderator (`manual`), or are ' +
+        'only logged.',
     ),
     UPLOAD_BYTES_PER_DAY: integer({ min: 0, max: Number.MAX_SAFE_INTEGER, fallback: 512 * 1024 ** 2 }).describe(
       'Bytes of .torrent files that a member can upload per day (UTC); 0 for no limit. Staff have no limit.',
     ),
     SEED_HOURS: integer({ min: 0, max: 10_000, fallback: 72 }).describe(
       'Hours that members should seed a completed torrent, unless they uploaded as much as they downloaded; 0 for ' +
-        'no rule. Others are listed as hit-and-runs, without further consequence.',
+        'no rule. Others are listed as hit-and-runs.',
     ),
     TORRENT_SOURCE: z
       .string()
@@ -87,8 +87,8 @@ export const settings = z.object({
     REST_READ_LIMIT: limit(100).describe('Reads per user and minute; 0 for no limit.'),
     REST_WRITE_LIMIT: limit(10).describe('Writes per user and minute; 0 for no limit.'),
     AUTH_LIMIT: limit(5).describe(
-      'Sign-ins, registrations and password changes per address and account in five minutes, and ten times as ' +
-        'many per address; 0 for no limit.',
+      'Sign-ins, registrations and password changes in five minutes per address and account, ten times as many per ' +
+        'address; 0 for no limit.',
     ),
   }),
   ...group('Torznab', {

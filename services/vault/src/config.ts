@@ -76,7 +76,7 @@ const keyringEnv = group('Keys', {
     .optional()
     .meta({ secret: true })
     .describe('The keyring itself, as `id:base64,id:base64`, instead of the file.'),
-  VAULT_KEYRING_ACTIVE: z.string().optional().describe('Id of the active key in `VAULT_KEYRING`.'),
+  VAULT_KEYRING_ACTIVE: z.string().optional().describe('ID of the active key in `VAULT_KEYRING`.'),
   TRANSIT_URL: transitUrl
     .optional()
     .describe(
@@ -138,10 +138,10 @@ export const settings = z.object({
   }),
   ...group('Limits', {
     FETCH_RATE_LIMIT: limit(300).describe(
-      '`GET /v1/secrets` requests per address and minute, and ten times as many for `/v1/secrets/changes`; 0 for no limit.',
+      '`GET /v1/secrets` requests per address and minute, ten times as many for `/v1/secrets/changes`; 0 for no limit.',
     ),
     SIGNATURE_FAILURE_LIMIT: limit(100).describe(
-      'Failed signatures per address, project and minute, and ten times as many per address; 0 for no limit.',
+      'Failed signatures per address, project and minute, ten times as many per address; 0 for no limit.',
     ),
     ADMIN_FAILURE_LIMIT: limit(10).describe('Wrong admin tokens per address in five minutes; 0 for no limit.'),
     WRITE_RATE_LIMIT: limit(600).describe(
