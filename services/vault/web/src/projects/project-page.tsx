@@ -12,6 +12,7 @@ import { ProjectHead } from './project-head.tsx'
 import type { ProjectTab } from './search.ts'
 import { Secrets } from './secrets.tsx'
 import { TrustRules } from './trust-rules.tsx'
+import { Webhooks } from './webhooks.tsx'
 
 const route = getRouteApi('/projects/$name')
 
@@ -20,12 +21,13 @@ const TABS: readonly (readonly [ProjectTab | undefined, string])[] = [
   ['secrets', 'Secrets'],
   ['compare', 'Compare'],
   ['trust', 'Trust rules'],
+  ['webhooks', 'Webhooks'],
   ['requests', 'Requests'],
 ]
 
 export function ProjectPage() {
   const { name } = route.useParams()
-  const { tab, ended, env, range } = route.useSearch()
+  const { tab, ended, env, range, webhook } = route.useSearch()
   const { data, error, refetch } = useQuery(allProjects)
   usePageTitle(name)
   const project = data?.find((each) => each.name === name)
@@ -45,6 +47,7 @@ export function ProjectPage() {
       {tab === 'secrets' && <Secrets project={name} env={env} />}
       {tab === 'compare' && <Compare project={name} />}
       {tab === 'trust' && <TrustRules project={name} />}
+      {tab === 'webhooks' && <Webhooks project={name} chosen={webhook} />}
       {tab === 'requests' && <Requests projectId={name} range={range} />}
     </>
   )

@@ -11,7 +11,7 @@ export function readProjectsSearch(raw: RawSearch): ProjectsSearch {
   return { search: textIn(raw, 'search', 64), register: oneOf(raw, 'register', ['yes']) }
 }
 
-const TABS = ['secrets', 'compare', 'trust', 'requests'] as const
+const TABS = ['secrets', 'compare', 'trust', 'webhooks', 'requests'] as const
 export type ProjectTab = (typeof TABS)[number]
 
 export type ProjectSearch = {
@@ -23,6 +23,8 @@ export type ProjectSearch = {
   /** The environments that are compared. */
   readonly left?: string | undefined
   readonly right?: string | undefined
+  /** The id of the webhook whose deliveries are shown. */
+  readonly webhook?: string | undefined
 }
 
 export function readProjectSearch(raw: RawSearch): ProjectSearch {
@@ -34,5 +36,6 @@ export function readProjectSearch(raw: RawSearch): ProjectSearch {
     range: range === '24h' ? undefined : range,
     left: textIn(raw, 'left', 64),
     right: textIn(raw, 'right', 64),
+    webhook: textIn(raw, 'webhook', 36),
   }
 }
