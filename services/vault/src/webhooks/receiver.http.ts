@@ -79,6 +79,11 @@ export function createReceiverClient({
       request.once('response', (response) => {
         readSome(response, fail, () => settle(answerOf(response)))
       })
+      // Otherwise Node closes the connection without an error or a response.
+      request.once('upgrade', (response, socket) => {
+        socket.destroy()
+        settle(answerOf(response))
+      })
       request.end(body)
     })
   }

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { isPublicAddress } from './addresses.http.ts'
 import { createReceiverClient, mayConnectTo } from './receiver.http.ts'
@@ -16,7 +16,9 @@ beforeAll(async () => {
     else if (request.url === '/endless') {
       response.write(Buffer.alloc(64 * 1024))
       setInterval(() => response.write(Buffer.alloc(64 * 1024)), 5).unref()
-    } else if (request.url === '/busy') response.writeHead(503, { 'Retry-After': '7' }).end()
+    } else if (request.url === '/upgrade')
+      request.socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
+    else if (request.url === '/busy') response.writeHead(503, { 'Retry-After': '7' }).end()
     else response.writeHead(204).end()
   })
   server.listen(0, '127.0.0.1')
@@ -115,6 +117,14 @@ test('follows no redirect, and reads little of a response', async () => {
   expect(await send(delivery(`${url}/endless`))).toEqual({ status: 200 })
   expect(await send(delivery(`${url}/busy`))).toEqual({ status: 503, retryAfterMs: 7_000 })
   expect(requests).toBe(before + 3)
+})
+
+test('an answer that switches protocols ends the attempt and the connection', async () => {
+  const connected = once(server, 'connection')
+  const send = createReceiverClient({ allowPrivate: true })
+  expect(await send(delivery(`http://127.0.0.1:${String(port)}/upgrade`))).toEqual({ status: 101 })
+  const [socket] = (await connected) as [Socket]
+  if (!socket.destroyed) await once(socket, 'close')
 })
 
 test('names the problem without the URL', async () => {
