@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { admin, createProject, type Key, send, signHeaders } from './support/client.ts'
+import { startReceiver } from './support/receiver.ts'
 import { startVault, type TestVault } from './support/vault.ts'
 
 const HOUR_MS = 3_600_000
@@ -18,6 +19,7 @@ beforeAll(async () => {
   const exact = await startVault({
     TRUSTED_PROXIES: '127.0.0.1',
     PUBLIC_URL: 'https://vault.example.org,http://127.0.0.1:0',
+    WEBHOOK_ALLOW_PRIVATE: 'true',
   })
   vaults = { exact, fast: await exact.replica(), slow: await exact.replica() }
   vaults.fast.advance(HOUR_MS)
@@ -73,4 +75,20 @@ test('ends keys immediately for a replica whose clock is behind', async () => {
   const rotated = await admin(vaults.exact.url, 'PUT', '/projects/shop/rotate', { overlap: 0 })
   expect(rotated.status).toBe(200)
   expect(await sendTo(vaults.slow, headers)).toEqual([401, { error: 'invalid_signature' }])
+})
+
+test('receivers accept the webhooks of every replica', async () => {
+  const receiver = await startReceiver(vaults.exact)
+  const hooks = '/projects/shop/webhooks'
+  const added = await admin(vaults.exact.url, 'POST', hooks, { url: receiver.url })
+  expect(added.status).toBe(201)
+  for (const vault of [vaults.slow, vaults.exact, vaults.fast]) {
+    await admin(vault.url, 'POST', `${hooks}/${(added.body as { id: string }).id}/test`)
+    const { webhookDeliveries } = vault.context.useCases
+    await webhookDeliveries.startDue()
+    await webhookDeliveries.settled()
+  }
+  expect(receiver.events).toHaveLength(3)
+  expect(receiver.refused).toEqual([])
+  await receiver.close()
 })
