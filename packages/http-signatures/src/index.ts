@@ -1,9 +1,5 @@
-export { checkContent } from './check-content.ts'
-export { checkWindow } from './check-window.ts'
-export { createVerifyKey, type VerifyKey } from './create-verify-key.ts'
-export { parsePublicKey } from './parse-public-key.ts'
 export { parseSignedRequest } from './parse-signed-request.ts'
-export { publicKeyToHex, publicKeyToJwk } from './public-key-format.ts'
+export { createVerifyKey, parsePublicKey, publicKeyToHex, publicKeyToJwk, type VerifyKey } from './public-key.ts'
 export * from './sign.ts'
 export type {
   AcceptedRequest,
@@ -13,4 +9,4 @@ export type {
   TimelyRequest,
   VerifiedRequest,
 } from './signed-request.ts'
-export { verifySignature, verifySignatureOffThread } from './verify-signature.ts'
+export { checkContent, checkWindow, verifySignature, verifySignatureOffThread } from './verify-request.ts'

@@ -1,2 +1,0 @@
-/** A requester who is not authenticated. */
-export type Visitor = { readonly kind: 'visitor' }
