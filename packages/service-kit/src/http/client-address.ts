@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import proxyaddr from 'proxy-addr'
@@ -70,21 +69,6 @@ export function plainAddress(text: string): string {
   if (!/ffff/i.test(address) || isIP(address) !== 6) return address
   const parsed = ipaddr.IPv6.parse(address)
   return parsed.isIPv4MappedAddress() ? parsed.toIPv4Address().toString() : address
-}
-
-/** The scheme that the client used: from X-Forwarded-Proto if the socket belongs to a trusted proxy, else its own. */
-export function clientScheme(request: IncomingMessage, proxies: TrustedProxies): 'http' | 'https' {
-  const direct = 'encrypted' in request.socket && request.socket.encrypted === true ? 'https' : 'http'
-  if (!proxies.isTrusted(request.socket.remoteAddress ?? '')) return direct
-  const header = request.headers['x-forwarded-proto']
-  return header === 'https' || header === 'http' ? header : direct
-}
-
-/** X-Forwarded-Host, if the socket belongs to a trusted proxy and the header occurs once. */
-export function forwardedHost(request: IncomingMessage, proxies: TrustedProxies): string | undefined {
-  const header = request.headers['x-forwarded-host']
-  if (typeof header !== 'string' || header === '') return undefined
-  return proxies.isTrusted(request.socket.remoteAddress ?? '') ? header : undefined
 }
 
 /** The key under which limits count a client address: an IPv6 address by its /64, because a subscriber has at least that. */

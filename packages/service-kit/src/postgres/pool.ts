@@ -126,11 +126,3 @@ export async function pingPostgres(pool: pg.Pool): Promise<void> {
     throw new UnavailableError('postgres', { cause: error })
   }
 }
-
-/**
- * Whether Postgres refused a value of a statement, such as a NUL, an invalid address, or a text too long for an index
- * (SQLSTATE classes 22, 23 and 54). The same statement fails every time.
- */
-export function isRefusedValue(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && /^(22|23|54)/.test(error.code ?? '')
-}

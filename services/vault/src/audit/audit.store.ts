@@ -1,4 +1,5 @@
 import { type ExpressionBuilder, sql } from 'kysely'
+import pg from 'pg'
 import { DEFAULT_KEY } from '../access/names.ts'
 import { anyUuid, type Db, type Schema } from '../database.ts'
 import {
@@ -125,4 +126,12 @@ function toAction(text: string): Action {
   const action = ACTIONS.find((known) => known === text)
   if (action === undefined) throw new Error(`the audit log contains the unknown action ${text}`)
   return action
+}
+
+/**
+ * Whether Postgres refused a value of a statement, such as a NUL, an invalid address, or a text too long for an index
+ * (SQLSTATE classes 22, 23 and 54). The same statement fails every time.
+ */
+export function isRefusedValue(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && /^(22|23|54)/.test(error.code ?? '')
 }

@@ -1,7 +1,6 @@
 import { errorCode } from '@vault-and-tracker/service-kit/core/errors'
 import { addressKey } from '@vault-and-tracker/service-kit/http/client-address'
-import { isRefusedValue } from '@vault-and-tracker/service-kit/postgres/pool'
-import { createAuditStore } from '../audit/audit.store.ts'
+import { createAuditStore, isRefusedValue } from '../audit/audit.store.ts'
 import { createAuditLog } from '../audit/audit.ts'
 import { createRefusals } from '../audit/refusals.ts'
 import { createSealStore } from '../integrity/chain.store.ts'

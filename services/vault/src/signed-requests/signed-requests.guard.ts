@@ -1,17 +1,12 @@
 import type { ReceivedMessage } from '@vault-and-tracker/http-signatures'
 import type { Guard } from '@vault-and-tracker/rest'
-import {
-  addressKey,
-  clientAddress,
-  clientScheme,
-  forwardedHost,
-  type TrustedProxies,
-} from '@vault-and-tracker/service-kit/http/client-address'
+import { addressKey, clientAddress, type TrustedProxies } from '@vault-and-tracker/service-kit/http/client-address'
 import type { RateLimit } from '@vault-and-tracker/service-kit/http/rate-limit'
 import type { UnreadAnswers } from '@vault-and-tracker/service-kit/http/unread-answers'
 import type { Request, Response } from 'express'
 import type { ProjectCaller } from '../access/project-caller.ts'
 import { apiError } from '../errors.ts'
+import { clientScheme, forwardedHost } from '../http/authorities.ts'
 import { readBody, wantedWait, wantedWrite } from '../http/input.ts'
 import type { VaultSurface } from '../http/surface.ts'
 import type { SignedRequests } from './signed-requests.ts'
