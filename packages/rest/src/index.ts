@@ -1,4 +1,4 @@
-export { runMiddleware } from '@vault-and-tracker/service-kit/http/middleware'
+export { runMiddleware } from '@vault-and-tracker/service-kit/http/rate-limit'
 export {
   type AccessOf,
   type DefineEndpoint,
@@ -12,9 +12,8 @@ export {
   type Upload,
 } from './endpoint.ts'
 export { createErrorHandler, type ErrorSurface } from './errors.ts'
-export type { InputProblem } from './input.ts'
+export { type InputProblem, readQuery } from './input.ts'
 export { type DocumentOptions, type OpenApiDocument, openApiCommand, openApiDocument } from './openapi.ts'
 export { documentRoutes } from './openapi-page.ts'
-export { readQuery } from './query.ts'
 export { type Around, type Guard, type ReadBody, type Serving, serve } from './serve.ts'
 export { webApplication } from './web-application.ts'

@@ -1,7 +1,6 @@
 import { type Command, defineAction } from '@vault-and-tracker/service-kit/lifecycle/command'
 import { z } from 'zod'
 import type { Description, Surface } from './endpoint.ts'
-import { operationalPaths } from './operational.ts'
 
 type Json = Record<string, unknown>
 
@@ -193,6 +192,36 @@ function parametersIn(place: 'path' | 'query', schema: z.ZodObject | undefined, 
 
 function object(value: unknown): Json {
   return typeof value === 'object' && value !== null ? { ...value } : {}
+}
+
+const content = (schema: object) => ({ 'application/json': { schema } })
+const ok = { type: 'object', properties: { ok: { const: true } }, required: ['ok'] }
+const readiness = {
+  type: 'object',
+  properties: {
+    ok: { type: 'boolean' },
+    checks: { type: 'object', additionalProperties: { enum: ['ok', 'failed'] } },
+  },
+  required: ['ok', 'checks'],
+}
+const malformed = { '4XX': { description: 'The message is not HTTP/1.1, or its headers are too large' } }
+
+const get = (operationId: string, summary: string, responses: object) => ({
+  get: { operationId, summary, tags: ['operations'], security: [], responses: { ...responses, ...malformed } },
+})
+
+/** The paths that `healthRoutes` of service-kit serves in both services, as OpenAPI describes them. */
+const operationalPaths = {
+  '/health': get('health', 'Check that the process is running', {
+    200: { description: 'The process is running', content: content(ok) },
+  }),
+  '/ready': get('ready', 'Check that the service and its dependencies work; fails once the service starts to stop', {
+    200: { description: 'Ready', content: content(readiness) },
+    503: { description: 'Not ready; `checks` lists the failed checks', content: content(readiness) },
+  }),
+  '/metrics': get('metrics', 'Get metrics in the Prometheus text format', {
+    200: { description: 'The metrics', content: { 'text/plain': {} } },
+  }),
 }
 
 /** The command `openapi` of a service: writes the service's OpenAPI document to standard output. */

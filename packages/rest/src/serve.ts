@@ -1,4 +1,4 @@
-import { endInChunks } from '@vault-and-tracker/service-kit/http/chunked-response'
+import { endInChunks } from '@vault-and-tracker/service-kit/http/unread-answers'
 import { type Request, type Response, Router } from 'express'
 import { compressOnce } from './content.ts'
 import {

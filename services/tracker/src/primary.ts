@@ -1,4 +1,4 @@
-import { within } from '@vault-and-tracker/service-kit/core/with-timeout'
+import { within } from '@vault-and-tracker/service-kit/core/concurrency'
 
 /**
  * Sends a message from a worker to the primary process and waits for the answer.

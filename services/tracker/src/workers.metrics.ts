@@ -1,5 +1,5 @@
 import cluster, { type Worker } from 'node:cluster'
-import { within } from '@vault-and-tracker/service-kit/core/with-timeout'
+import { within } from '@vault-and-tracker/service-kit/core/concurrency'
 import type { Logger } from '@vault-and-tracker/service-kit/log/logger'
 import type { Metrics } from '@vault-and-tracker/service-kit/metrics/registry'
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue, type Registry } from 'prom-client'

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
 /** Runs work when it is its turn. */
 export type InTurn = <T>(work: () => Promise<T>) => Promise<T>
 
@@ -22,5 +24,19 @@ export function createTurns(atOnce: number, limit?: { mostWaiting: number; refus
       if (next === undefined) running -= 1
       else next()
     }
+  }
+}
+
+/** Resolves with the value of a promise, or with `otherwise` if that takes longer. */
+export async function within<Value, Otherwise>(
+  ms: number,
+  promise: Promise<Value>,
+  otherwise: Otherwise,
+): Promise<Value | Otherwise> {
+  const done = new AbortController()
+  try {
+    return await Promise.race([promise, sleep(ms, otherwise, { signal: done.signal }).catch(() => otherwise)])
+  } finally {
+    done.abort()
   }
 }

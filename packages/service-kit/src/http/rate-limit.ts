@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import type { Request, Response } from 'express'
+import type { Request, RequestHandler, Response } from 'express'
 import { rateLimit } from 'express-rate-limit'
 import type { Redis } from 'ioredis'
 import { type RedisReply, RedisStore } from 'rate-limit-redis'
+import { isError } from '../core/errors.ts'
 import type { Logger } from '../log/logger.ts'
-import { runMiddleware } from './middleware.ts'
 
 /** Counts a request under a key. @throws the error of the limit when the key has reached it */
 export type RateLimit = (key: string, request: Request, response: Response) => Promise<void>
@@ -73,4 +73,16 @@ async function sendOrHash(redis: Redis, command: string, args: readonly string[]
     if (command !== 'SCRIPT' || verb !== 'LOAD' || script === undefined) throw error
     return createHash('sha1').update(script).digest('hex')
   }
+}
+
+/** Runs Express middleware. Resolves when it passes the request on. @throws the error that it passes to `next` */
+export function runMiddleware(handler: RequestHandler, request: Request, response: Response): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const next = (error?: unknown): void => {
+      if (error === undefined) resolve()
+      // Some libraries throw errors that inherit from Error but were not created by it.
+      else reject(isError(error) || error instanceof Error ? error : new Error('middleware failed', { cause: error }))
+    }
+    Promise.resolve(handler(request, response, next)).catch(next)
+  })
 }

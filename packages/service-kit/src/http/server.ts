@@ -4,8 +4,7 @@ import { type AddressInfo, type Socket, Server as TcpServer } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { errorCode } from '../core/errors.ts'
-import { WAITS } from './chunked-response.ts'
-import { type Answer, createUnreadAnswers, UNREAD_LIMITS, type UnreadAnswers } from './unread-answers.ts'
+import { type Answer, createUnreadAnswers, UNREAD_LIMITS, type UnreadAnswers, WAITS } from './unread-answers.ts'
 
 /** While draining, a connection is closed after this time without a request, ... */
 const IDLE_MS = 250

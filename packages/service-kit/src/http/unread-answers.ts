@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { unwrittenBytes } from './chunked-response.ts'
 import { addressKey, plainAddress } from './client-address.ts'
 
 /** How long a server keeps responses that clients do not read, and how many bytes of them. */
@@ -152,6 +151,39 @@ export function createUnreadAnswers(limits: UnreadLimits): UnreadAnswers {
 }
 
 /** Only the first pending response has the socket, so only its length includes the bytes in the socket. */
-function unreadBytes(answer: Answer): number {
-  return answer.writableLength + unwrittenBytes(answer)
+function unreadBytes(answer: Answer & Chunked): number {
+  return answer.writableLength + (answer[UNWRITTEN] ?? 0)
+}
+
+/** Large enough to cost little per chunk, small enough to notice soon what a client has read. */
+const CHUNK_BYTES = 256 * 1024
+
+/** The bytes of a response that are not written yet. */
+const UNWRITTEN = Symbol('unwritten')
+type Chunked = { [UNWRITTEN]?: number }
+
+/** Emitted once when a chunked response has to wait for its client. */
+export const WAITS = 'waits-for-client'
+
+/**
+ * Ends a response with bytes, in chunks: each is written when the client has taken the one before, so the count of unread
+ * bytes falls while a slow client reads.
+ */
+export function endInChunks(response: ServerResponse & Chunked, bytes: Uint8Array): void {
+  let written = 0
+  const write = (): void => {
+    const isFirst = written === 0
+    const chunk = bytes.subarray(written, written + CHUNK_BYTES)
+    written += chunk.length
+    response[UNWRITTEN] = bytes.length - written
+    if (written === bytes.length) {
+      response.end(chunk)
+      return
+    }
+    // A chunk exceeds the high-water mark, so `drain` always follows.
+    response.write(chunk)
+    response.once('drain', write)
+    if (isFirst) response.emit(WAITS)
+  }
+  write()
 }

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 import type pg from 'pg'
 import { Gauge, type GaugeConfiguration, type Registry } from 'prom-client'
-import { within } from '../core/with-timeout.ts'
+import { within } from '../core/concurrency.ts'
 import type { Checks } from '../http/health.ts'
 
 /** A readiness check that takes longer has failed, so that a scrape does not wait longer. */

@@ -42,3 +42,12 @@ export type ProjectCaller = {
   readonly address: string
   readonly wanted?: Wanted | undefined
 }
+
+/** Who exchanges an ID token for a key. Nothing is proven before the token is verified. */
+export type Exchanger = {
+  readonly kind: 'exchanger'
+  readonly address: string
+  /** The address that requests of one subscriber are counted under. */
+  readonly client: string
+  readonly wanted: Wanted | undefined
+}

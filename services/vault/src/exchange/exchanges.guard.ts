@@ -1,7 +1,7 @@
 import type { Guard } from '@vault-and-tracker/rest'
 import { addressKey, clientAddress, type TrustedProxies } from '@vault-and-tracker/service-kit/http/client-address'
 import type { Request, Response } from 'express'
-import type { Exchanger } from '../access/exchanger.ts'
+import type { Exchanger } from '../access/project-caller.ts'
 import { wantedWrite } from '../http/input.ts'
 import type { VaultSurface } from '../http/surface.ts'
 

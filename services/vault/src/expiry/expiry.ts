@@ -1,5 +1,5 @@
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
-import { within } from '@vault-and-tracker/service-kit/core/with-timeout'
+import { within } from '@vault-and-tracker/service-kit/core/concurrency'
 import type { AllowedProjects } from '../access/administrator.ts'
 import type { RecordedDetails } from '../secrets/details.ts'
 

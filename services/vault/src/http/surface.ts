@@ -1,9 +1,10 @@
 import { type DefineEndpoint, type Description, type Endpoint, endpointsOf } from '@vault-and-tracker/rest'
 import type { Administrator } from '../access/administrator.ts'
-import type { Exchanger } from '../access/exchanger.ts'
-import type { ProjectCaller } from '../access/project-caller.ts'
-import type { Visitor } from '../access/visitor.ts'
+import type { Exchanger, ProjectCaller } from '../access/project-caller.ts'
 import type { ErrorCode } from '../errors.ts'
+
+/** A requester who is not authenticated. */
+type Visitor = { readonly kind: 'visitor' }
 
 /** The callers, limits and error codes of the vault's endpoints. */
 export type VaultSurface = {
