@@ -10,7 +10,6 @@ export { installPackage, requireProgram } from './processes/programs.mjs'
 export { startRedis } from './redis/redis.ts'
 export { type AlertRecorder, recordAlerts } from './testing/alert-recorder.ts'
 export { type Askers, askUntilRefused } from './testing/ask-until-refused.ts'
-export { launchChromium } from './testing/chromium.ts'
 export { type DurableServers, startDurableServers } from './testing/durable-servers.ts'
 export { eventually } from './testing/eventually.ts'
 export {
@@ -23,12 +22,11 @@ export {
   sendThrough,
   startNginx,
 } from './testing/nginx.ts'
-export { randomFrom } from './testing/random.ts'
 export { type CommandOutcome, captureCommand } from './testing/terminal.ts'
 export { createTestClock, type TestClock } from './testing/test-clock.ts'
 export { type ApplyMigrations, createTestDatabase, type TestDatabase } from './testing/test-database.ts'
 export { type TestRedis, testRedis } from './testing/test-redis.ts'
-export { TRIALS } from './testing/trials.ts'
+export { randomFrom, TRIALS } from './testing/trials.ts'
 export { askUnread, memoryOf } from './testing/unread.ts'
-export { VIEWS, type View, type Visit, visitPage } from './testing/visit.ts'
+export { launchChromium, VIEWS, type View, type Visit, visitPage } from './testing/visit.ts'
 export { nodeFlagsOf, SOURCE_ARGUMENTS, sourceArguments, testedArguments } from './world/services.ts'

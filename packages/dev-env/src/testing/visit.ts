@@ -2,6 +2,19 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { requireProgram } from '../processes/programs.mjs'
+
+/** Starts Chromium. The headless shell is preferred, because it takes half of the processor time. */
+export async function launchChromium(args: readonly string[] = []): Promise<Browser> {
+  const executablePath = await requireProgram('chromium-headless-shell')
+  // Loading it takes as long as everything else that a test file loads, and few test files need it.
+  const { chromium } = await import('playwright-core')
+  // Root has no sandbox.
+  return chromium.launch({
+    executablePath,
+    args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', ...args],
+  })
+}
 
 /** The width of the window. */
 export type View = { readonly width: 1280 | 390 }

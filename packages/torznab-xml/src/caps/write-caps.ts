@@ -1,5 +1,4 @@
-import type { Format } from '../format.ts'
-import { jsonAttributes } from '../json.ts'
+import { type Format, jsonAttributes } from '../format.ts'
 import { buildXml, type XmlElement } from '../xml/build-xml.ts'
 import { escapeXml } from '../xml/escape-xml.ts'
 import { type Caps, SEARCH_ELEMENTS, searchAttributes, TORZNAB_VERSION, yesOrNo } from './caps.ts'

@@ -1,3 +1,7 @@
+import { type Format, jsonAttributes } from '../format.ts'
+import { buildXml } from '../xml/build-xml.ts'
+import { escapeXml } from '../xml/escape-xml.ts'
+
 /**
  * The errors of this indexer. Codes and texts are those of the Newznab Web API, "Newznab Error Codes", except that an
  * unknown function is 300 instead of 202. Applications compare the whole text of 500, and check that the text of 200
@@ -32,4 +36,10 @@ export type TorznabError = {
 export function torznabError(kind: TorznabErrorKind, parameter?: string): TorznabError {
   const { description, ...rest } = ERRORS[kind]
   return { kind, ...rest, description: parameter === undefined ? description : `${description}: ${parameter}` }
+}
+
+/** Writes the body of an error (Newznab Web API, "Error code example"). */
+export function writeError({ code, description }: TorznabError, format: Format = 'xml'): string {
+  if (format === 'json') return JSON.stringify({ error: jsonAttributes({ code, description }) })
+  return buildXml({ error: { '@code': escapeXml(code), '@description': escapeXml(description) } })
 }

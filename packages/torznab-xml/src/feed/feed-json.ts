@@ -1,4 +1,4 @@
-import { jsonAttributes } from '../json.ts'
+import { jsonAttributes } from '../format.ts'
 import { cleanText } from '../xml/escape-xml.ts'
 import { addAttributes } from './attributes.ts'
 import { type Feed, type FeedItem, TORRENT_TYPE } from './feed.ts'

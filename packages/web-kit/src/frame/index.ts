@@ -1,7 +1,7 @@
 export { AccountMenu } from './account-menu.tsx'
 export { Frame } from './frame.tsx'
 export { Gate } from './gate.tsx'
-export { NotFound } from './not-found.tsx'
 export { PageHead } from './page-head.tsx'
+export { NotFound } from './page-states.tsx'
 export { ThemeButton } from './theme-button.tsx'
 export { applicationName, usePageTitle } from './use-page-title.ts'

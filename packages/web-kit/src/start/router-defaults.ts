@@ -1,7 +1,6 @@
 import { notFound } from '@tanstack/react-router'
 import { ApiError } from '../api/error.ts'
-import { PagePending } from '../frame/page-pending.tsx'
-import { PageProblem } from '../frame/page-problem.tsx'
+import { PagePending, PageProblem } from '../frame/page-states.tsx'
 
 /** What the routers of all applications have in common. */
 export const ROUTER_DEFAULTS = {
