@@ -10,8 +10,9 @@ import {
   METHOD,
   NONCE,
   PROJECT,
+  profileComponents,
+  signatureBase,
 } from './profile.ts'
-import { profileComponents, signatureBase } from './signature-base.ts'
 
 /** The digest algorithms of RFC 9530 section 5 that are fit for use. */
 export type DigestAlgorithm = 'sha-256' | 'sha-512'

@@ -1,3 +1,7 @@
+import { SignatureError } from './errors.ts'
+import { authoritySpellings, METHOD } from './profile.ts'
+import { parseSignature, parseSignatureAgent, parseSignatureInput } from './structured-fields.ts'
+
 /** The parts of a received request that a signature covers, exactly as received. */
 export type ReceivedMessage = {
   /** The request method as received, for example `GET`, with unchanged case (RFC 9421 section 2.2.1). */
@@ -77,3 +81,84 @@ export type VerifiedRequest = SignedRequest<'verified'>
 export type TimelyRequest = SignedRequest<'timely'>
 /** Passed all checks that need no store. The caller must still spend the nonce. */
 export type AcceptedRequest = SignedRequest<'accepted'>
+
+/**
+ * An origin-form target in printable ASCII: `/path?query`, no fragment. `//host` and `/\host` are excluded, because URL
+ * parsers read them as hosts, and a message for another host must not be accepted.
+ */
+const TARGET = /^\/(?![/\\])[\x21\x22\x24-\x7e]*$/
+
+/**
+ * Strictly parses a signed request (RFC 9421 sections 3.2 and 4): the first of four steps, before any key is looked up.
+ *
+ * It proves nothing. Look up the keys of `claims.project`, and pass the active ones to `verifySignature`.
+ *
+ * @throws {SignatureError} `missing_signature` if Signature, Signature-Input or Signature-Agent is missing or empty;
+ * `invalid_signature` for all other deviations from the profile.
+ */
+export function parseSignedRequest(message: ReceivedMessage): ParsedRequest {
+  const { method, scheme, target, rawHeaders } = message
+  const field = readFields(rawHeaders)
+  const host = field('host')
+  const input = parseSignatureInput(field('signature-input'))
+  const signature = Buffer.from(parseSignature(field('signature')), 'base64')
+  const { project, publicKeyHex } = parseSignatureAgent(field('signature-agent'), input.keyid)
+  const contentDigest = input.coversContent ? field('content-digest') : undefined
+
+  if (!METHOD.test(method)) throw new SignatureError('invalid_signature', 'the method is not a token')
+  if (!TARGET.test(target)) throw new SignatureError('invalid_signature', 'the target is not a path with a query')
+  if (authoritySpellings(host, scheme).length === 0) {
+    throw new SignatureError('invalid_signature', 'host is not a name or address with an optional port')
+  }
+
+  const { created, expires, coversContent, signatureParams } = input
+  return new SignedRequest(
+    'parsed',
+    { project, publicKeyHex, created, expires, nonce: input.nonce.toLowerCase(), coversContent },
+    { method, scheme, target, host, contentDigest, signatureParams, signature },
+  )
+}
+
+const MAX_FIELD_LENGTH = 1024
+const PRINTABLE = /^[\x20-\x7e]*$/
+
+const SIGNATURE_FIELDS = ['signature', 'signature-input', 'signature-agent'] as const
+type Field = (typeof SIGNATURE_FIELDS)[number] | 'host' | 'content-digest'
+const FIELDS: ReadonlySet<string> = new Set<Field>([...SIGNATURE_FIELDS, 'host', 'content-digest'])
+
+/** Reads the only value of a field. */
+type FieldReader = (field: Field) => string
+
+/**
+ * Finds the fields of the profile in Node's flat `rawHeaders`.
+ *
+ * @throws {SignatureError} `missing_signature` if one of the three signature fields is missing or empty. The returned
+ * reader throws `invalid_signature` unless a field occurs exactly once, in printable ASCII, with at most 1 KiB.
+ */
+function readFields(rawHeaders: readonly string[]): FieldReader {
+  const found = new Map<string, string[]>()
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = (rawHeaders[i] ?? '').toLowerCase()
+    if (!FIELDS.has(name)) continue
+    const value = rawHeaders[i + 1] ?? ''
+    const values = found.get(name)
+    if (values === undefined) found.set(name, [value])
+    else values.push(value)
+  }
+
+  for (const field of SIGNATURE_FIELDS) {
+    if (!found.get(field)?.some((value) => value !== '')) {
+      throw new SignatureError('missing_signature', `${field} is missing`)
+    }
+  }
+
+  return (field) => {
+    const [value, ...others] = found.get(field) ?? []
+    if (value === undefined || others.length > 0) {
+      throw new SignatureError('invalid_signature', `${field} must occur exactly once`)
+    }
+    if (value.length > MAX_FIELD_LENGTH) throw new SignatureError('invalid_signature', `${field} is over 1 KiB`)
+    if (!PRINTABLE.test(value)) throw new SignatureError('invalid_signature', `${field} is not printable ASCII`)
+    return value
+  }
+}

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import { SignatureError } from './errors.ts'
-import { WINDOW_MS } from './profile.ts'
+import { authoritySpellings, profileComponents, signatureBase, WINDOW_MS } from './profile.ts'
 import type { VerifyKey } from './public-key.ts'
-import { authoritySpellings, profileComponents, signatureBase } from './signature-base.ts'
 import {
   type AcceptedRequest,
   type ParsedRequest,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
 import { createVerifyKey, importPrivateKey, parsePublicKey } from '../src/index.ts'
-import { signatureBase } from '../src/signature-base.ts'
+import { signatureBase } from '../src/profile.ts'
 import { outcome, PRIVATE_JWK } from './support.ts'
 
 function fixture(name: string): unknown {
