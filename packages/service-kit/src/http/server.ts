@@ -200,7 +200,8 @@ function closeUnlessRead(request: IncomingMessage, response: ServerResponse, tra
 
 /** Ends a connection after its last response: stops reading, and closes it a moment later. */
 function endSlowly(socket: Socket): void {
-  // Node calls this after the last response of a connection. Its own version closes the connection at once.
+  // Node calls this after the last response of a connection. Its own version closes the connection at once, which resets a
+  // client that is still sending. Review 2027-06.
   socket.destroySoon = () => {
     socket.pause()
     socket.end()
