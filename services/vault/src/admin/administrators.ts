@@ -54,14 +54,14 @@ export function createAdministrators(deps: {
   const { store, rows, clock, onUnbound } = deps
 
   function open(row: Sealed<AdministratorRow>): NamedAdministrator | undefined {
-    const role = rows.acceptAdministrator(row) ? ROLES.find((known) => known === row.role) : undefined
+    const role = rows.administrators.accept(row) ? ROLES.find((known) => known === row.role) : undefined
     return role && { ...row, role }
   }
 
   /** Binds names to the first project that has them. After its deletion, a new project of the same name is a different one. */
   async function bindUnbound(): Promise<void> {
     const unbound = await store.unboundProjects()
-    if (unbound.length > 0) await store.bind(unbound.map(rows.sealAdministratorProject))
+    if (unbound.length > 0) await store.bind(unbound.map(rows.administratorProjects.seal))
   }
 
   /** As {@link bindUnbound}, after a change whose answer does not depend on it. */
@@ -75,7 +75,7 @@ export function createAdministrators(deps: {
     return {
       ...administrator,
       bound: bindings
-        .filter((binding) => rows.acceptAdministratorProject(binding) && binding.exists)
+        .filter((binding) => rows.administratorProjects.accept(binding) && binding.exists)
         .map(({ name, projectUid }) => ({ name, uid: projectUid })),
       unbound: projects.filter((name) => !names.has(name)),
     }
@@ -112,7 +112,7 @@ export function createAdministrators(deps: {
         by,
         detail: { administrator: row.id, name, role, projects: projects?.join(',') ?? null },
       })
-      if (!(await store.create(rows.sealAdministrator(row), MAX_ADMINISTRATORS, entry)))
+      if (!(await store.create(rows.administrators.seal(row), MAX_ADMINISTRATORS, entry)))
         throw apiError('invalid_request', `There are ${String(MAX_ADMINISTRATORS)} administrators already.`)
       await bindOrLater()
       return { id: row.id, token }

@@ -50,7 +50,7 @@ export function createExchanges(deps: {
   trustRules: Pick<TrustRules, 'ofIssuer'>
   issuerKeys: IssuerKeys
   nonces: Pick<Nonces, 'spendToken'>
-  rows: Pick<AuthenticRows, 'sealExchangedKey'>
+  rows: Pick<AuthenticRows, 'exchangedKeys'>
   inTurn: WriteTurns
   clock: Clock
 }) {
@@ -73,7 +73,7 @@ export function createExchanges(deps: {
     const algorithms = rules.flatMap((rule) => rule.algorithms)
     const idToken = await verifyIdToken(unverified, { algorithms, issuerKeys, now })
     const rule = chooseRule(rules, idToken, { algorithm: unverified.algorithm, project, ruleName })
-    const key = rows.sealExchangedKey({
+    const key = rows.exchangedKeys.seal({
       ...{ id: newId(), projectUid: rule.projectUid, ruleId: rule.id, publicKey, scope: rule.scope },
       ...{ subject: shorten(idToken.subject), createdAt: now },
       expiresAt: new Date(now.getTime() + rule.minutes * 60_000),

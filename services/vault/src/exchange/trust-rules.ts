@@ -71,7 +71,7 @@ export type TrustRules = ReturnType<typeof createTrustRules>
  */
 export function createTrustRules(deps: {
   store: TrustRuleStore
-  rows: Pick<AuthenticRows, 'sealTrustRule' | 'acceptTrustRule'>
+  rows: Pick<AuthenticRows, 'trustRules'>
   inTurn: WriteTurns
   clock: Clock
   allowLoopback: boolean
@@ -90,12 +90,12 @@ export function createTrustRules(deps: {
     listOf: async (project: string): Promise<readonly TrustRule[]> => {
       const listed = PROJECT_NAME.test(project) ? await store.listOf(project) : undefined
       if (listed === undefined) throw apiError('not_found')
-      return listed.filter(rows.acceptTrustRule).map(toRule)
+      return listed.filter(rows.trustRules.accept).map(toRule)
     },
 
     /** Returns the rules for an issuer. */
     ofIssuer: async (issuer: string): Promise<readonly RuleOfProject[]> =>
-      (await store.ofIssuer(issuer)).filter(rows.acceptTrustRule).map(toRule),
+      (await store.ofIssuer(issuer)).filter(rows.trustRules.accept).map(toRule),
 
     /**
      * Adds a rule.
@@ -121,7 +121,7 @@ export function createTrustRules(deps: {
       const createdAt = new Date(clock.now())
       const patterns = Object.entries(claims)
       const seal = (projectUid: string) =>
-        rows.sealTrustRule({ ...rest, id, projectUid, claims: patterns.flat(), createdAt })
+        rows.trustRules.seal({ ...rest, id, projectUid, claims: patterns.flat(), createdAt })
       const entry = newEntry(clock, {
         action: 'trust-rule.create',
         by,

@@ -54,29 +54,16 @@ export function createRowStore(db: Db): RowStore {
       return rows.map(({ id }) => id)
     },
 
-    administrators: async () => {
-      const { rows } = await sql<{ id: string }>`
-        select distinct detail ->> 'administrator' as id from audit where action = 'administrator.delete'`.execute(db)
-      const removed = new Set(rows.map(({ id }) => id))
-      return (await readAdministrators(db)).map((each) => ({ ...each, deleted: removed.has(each.id) }))
-    },
+    administrators: () => withDeleted(db, ['administrator.delete', 'administrator'], () => readAdministrators(db)),
 
-    trustRules: async () => {
-      const { rows } = await sql<{ id: string }>`
-        select distinct detail ->> 'rule' as id from audit where action = 'trust-rule.delete'`.execute(db)
-      const removed = new Set(rows.map(({ id }) => id))
-      const stored = await trustRules(db).orderBy('r.id').execute()
-      return stored.map((row) => ({ ...toTrustRule(row), deleted: removed.has(row.id) }))
-    },
+    trustRules: () =>
+      withDeleted(db, ['trust-rule.delete', 'rule'], async () =>
+        (await trustRules(db).orderBy('r.id').execute()).map(toTrustRule),
+      ),
 
     exchangedKeys: async () => (await exchangedKeys(db).orderBy('x.id').execute()).map(toExchangedKey),
 
-    webhooks: async () => {
-      const { rows } = await sql<{ id: string }>`
-        select distinct detail ->> 'webhook' as id from audit where action = 'webhook.delete'`.execute(db)
-      const removed = new Set(rows.map(({ id }) => id))
-      return (await readWebhooks(db)).map((row) => ({ ...row, deleted: removed.has(row.id) }))
-    },
+    webhooks: () => withDeleted(db, ['webhook.delete', 'webhook'], () => readWebhooks(db)),
 
     rewrite: (name, decide) =>
       db.transaction().execute(async (trx) => {
@@ -108,6 +95,18 @@ const CLAIMS = sql`
     select *, coalesce(detail -> 'revision', detail -> 'generation') as claimed from audit
     where action <> 'fetch' and project_uid is not null and (detail ? 'revision' or detail ? 'generation')
   ) as e`
+
+/** Reads rows after the removals in the audit log, because a row may be removed meanwhile. */
+async function withDeleted<Row extends { readonly id: string }>(
+  db: Db,
+  [action, member]: readonly [action: string, member: string],
+  read: () => Promise<readonly Row[]>,
+): Promise<readonly (Row & { readonly deleted: boolean })[]> {
+  const { rows } = await sql<{ id: string }>`
+    select distinct detail ->> ${member} as id from audit where action = ${action}`.execute(db)
+  const removed = new Set(rows.map(({ id }) => id))
+  return (await read()).map((row) => ({ ...row, deleted: removed.has(row.id) }))
+}
 
 async function readRows(trx: Db, name: string): Promise<ProjectRows | undefined> {
   const project = await readProject(trx, name)

@@ -193,20 +193,12 @@ export function createRowVerification(deps: {
         ...claims.flatMap((claim) => contradictionsOf(claim, projects.get(claim.projectUid))),
         ...forged.map((id) => `the audit entry ${id} is forged: the vault does not write such numbers`),
       )
-      for (const row of await store.administrators()) {
-        if (!rows.isAdministrator(row)) problems.push(`administrator ${row.id}: its row is not authentic`)
-        if (row.deleted) problems.push(`administrator ${row.id}: it was removed but is stored`)
-      }
-      for (const row of await store.trustRules()) {
-        if (!rows.isTrustRule(row)) problems.push(`trust rule ${row.id}: its row is not authentic`)
-        if (row.deleted) problems.push(`trust rule ${row.id}: it was removed but is stored`)
-      }
-      for (const row of await store.webhooks()) {
-        if (!rows.isWebhook(row)) problems.push(`webhook ${row.id}: its row is not authentic`)
-        if (row.deleted) problems.push(`webhook ${row.id}: it was removed but is stored`)
-      }
-      for (const row of await store.exchangedKeys())
-        if (!rows.isExchangedKey(row)) problems.push(`exchanged key ${row.id}: its row is not authentic`)
+      problems.push(
+        ...problemsOfRows('administrator', rows.administrators, await store.administrators()),
+        ...problemsOfRows('trust rule', rows.trustRules, await store.trustRules()),
+        ...problemsOfRows('webhook', rows.webhooks, await store.webhooks()),
+        ...problemsOfRows('exchanged key', rows.exchangedKeys, await store.exchangedKeys()),
+      )
       return problems
     },
 
@@ -237,6 +229,18 @@ export function createRowVerification(deps: {
       return done
     },
   }
+}
+
+/** Reports rows that are not authentic, and those whose removal is in the audit log. */
+function problemsOfRows<Row extends { readonly id: string; readonly deleted?: boolean }>(
+  what: string,
+  { isAuthentic }: { isAuthentic: (row: Row) => boolean },
+  stored: readonly Row[],
+): string[] {
+  return stored.flatMap((row) => [
+    ...(isAuthentic(row) ? [] : [`${what} ${row.id}: its row is not authentic`]),
+    ...(row.deleted === true ? [`${what} ${row.id}: it was removed but is stored`] : []),
+  ])
 }
 
 function subjectOf(env: string | null): string {

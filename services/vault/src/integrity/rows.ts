@@ -152,7 +152,7 @@ export function createAuthenticRows(chainKey: KeyObject, onRefused: OnRefused) {
   /** A key is valid for one generation of its project. Later columns are named, and absent if they have their default. */
   const keyCode = ({ uid, generation }: Project, key: ProjectKey): Buffer =>
     codeOf('project-key', [
-      ...[uid, String(generation), key.id, Buffer.from(key.publicKey).toString('hex')],
+      ...[uid, String(generation), key.id, hexOf(key.publicKey)],
       ...[timeOf(key.createdAt), timeOf(key.notAfter), key.scope.access, listOf(key.scope.envs)],
       ...(key.name === DEFAULT_KEY ? [] : ['name', key.name]),
       ...(key.expiresAt === null ? [] : ['expires_at', timeOf(key.expiresAt)]),
@@ -164,38 +164,27 @@ export function createAuthenticRows(chainKey: KeyObject, onRefused: OnRefused) {
     return codeOf('environment', [projectUid, env, String(revision), ...columns])
   }
 
-  const administratorCode = (row: AdministratorRow): Buffer =>
-    codeOf('administrator', [
-      ...[row.id, row.name, Buffer.from(row.tokenHash).toString('hex'), row.role],
-      ...[listOf(row.projects), timeOf(row.createdAt), timeOf(row.expiresAt)],
-    ])
+  /** Creates and checks the codes of one kind of rows. `place` identifies a row that is refused. */
+  function rowsOf<Row extends object>(
+    table: RefusedTable,
+    kind: string,
+    columns: (row: Row) => readonly (string | null)[],
+    place: (row: Row) => object,
+  ) {
+    const isAuthentic = (row: Sealed<Row>): boolean => isCode(codeOf(kind, columns(row)), row.code)
+    return {
+      isAuthentic,
+      seal: <Given extends Row>(row: Given): Sealed<Given> => ({ ...row, code: codeOf(kind, columns(row)) }),
+      /** Whether the vault wrote a row. A row that it did not write is reported. */
+      accept: (row: Sealed<Row>): boolean => {
+        const accepted = isAuthentic(row)
+        if (!accepted) onRefused(table, place(row))
+        return accepted
+      },
+    }
+  }
 
-  const administratorProjectCode = ({ administratorId, name, projectUid }: AdministratorProjectRow): Buffer =>
-    codeOf('administrator-project', [administratorId, name, projectUid])
-
-  const trustRuleCode = (row: TrustRuleRow): Buffer =>
-    codeOf('trust-rule', [
-      ...[row.id, row.projectUid, row.name, row.issuer, row.audience, listOf(row.algorithms), listOf(row.claims)],
-      ...[row.scope.access, listOf(row.scope.envs), String(row.minutes), timeOf(row.createdAt)],
-    ])
-
-  const exchangedKeyCode = (row: ExchangedKeyRow): Buffer =>
-    codeOf('exchanged-key', [
-      ...[row.id, row.projectUid, row.ruleId, Buffer.from(row.publicKey).toString('hex'), row.subject],
-      ...[row.scope.access, listOf(row.scope.envs), timeOf(row.createdAt), timeOf(row.expiresAt)],
-    ])
-
-  const webhookCode = ({ id, projectUid, url, enabled, revision, createdAt }: WebhookRow): Buffer =>
-    codeOf('webhook', [id, projectUid, url, String(enabled), String(revision), timeOf(createdAt)])
-
-  const deliveryCode = ({ id, webhookId, event, payload, createdAt }: DeliveryRow): Buffer =>
-    codeOf('webhook-delivery', [id, webhookId, event, payload, timeOf(createdAt)])
-
-  const isWebhook = (row: Sealed<WebhookRow>): boolean => isCode(webhookCode(row), row.code)
-  const isTrustRule = (row: Sealed<TrustRuleRow>): boolean => isCode(trustRuleCode(row), row.code)
-  const isExchangedKey = (row: Sealed<ExchangedKeyRow>): boolean => isCode(exchangedKeyCode(row), row.code)
   const isProject = (project: SealedProject): boolean => isCode(projectCode(project), project.code)
-  const isAdministrator = (row: Sealed<AdministratorRow>): boolean => isCode(administratorCode(row), row.code)
 
   function isEnvironment(environment: StoredEnvironment): boolean {
     const { stored, current } = environment
@@ -216,7 +205,7 @@ export function createAuthenticRows(chainKey: KeyObject, onRefused: OnRefused) {
     if (!acceptProject(sealed)) return { ...project, requireContentDigest: true }
     const authentic = sealed.keys.filter((key) => {
       if (isCode(keyCode(project, key), key.code)) return true
-      onRefused('project_keys', { project: project.name, publicKey: Buffer.from(key.publicKey).toString('hex') })
+      onRefused('project_keys', { project: project.name, publicKey: hexOf(key.publicKey) })
       return false
     })
     return { ...project, keys: authentic.map(withoutCode) }
@@ -242,11 +231,7 @@ export function createAuthenticRows(chainKey: KeyObject, onRefused: OnRefused) {
 
   return {
     isProject,
-    isAdministrator,
     isEnvironment,
-    isTrustRule,
-    isWebhook,
-    isExchangedKey,
     openProject,
     sealProject,
     assertEnvironment,
@@ -288,68 +273,56 @@ export function createAuthenticRows(chainKey: KeyObject, onRefused: OnRefused) {
       return sealEnvironment({ ...before, current }, (before.stored?.revision ?? 0) + 1)
     },
 
-    sealAdministrator: <Row extends AdministratorRow>(row: Row): Sealed<Row> => ({
-      ...row,
-      code: administratorCode(row),
-    }),
+    administrators: rowsOf<AdministratorRow>(
+      'administrators',
+      'administrator',
+      (row) => [
+        ...[row.id, row.name, hexOf(row.tokenHash), row.role],
+        ...[listOf(row.projects), timeOf(row.createdAt), timeOf(row.expiresAt)],
+      ],
+      ({ id }) => ({ administrator: id }),
+    ),
 
-    /** Whether the vault wrote the row of an administrator. */
-    acceptAdministrator: (row: Sealed<AdministratorRow>): boolean => {
-      const isAuthentic = isAdministrator(row)
-      if (!isAuthentic) onRefused('administrators', { administrator: row.id })
-      return isAuthentic
-    },
+    administratorProjects: rowsOf<AdministratorProjectRow>(
+      'administrators',
+      'administrator-project',
+      ({ administratorId, name, projectUid }) => [administratorId, name, projectUid],
+      ({ administratorId, name }) => ({ administrator: administratorId, project: name }),
+    ),
 
-    sealAdministratorProject: (row: AdministratorProjectRow): Sealed<AdministratorProjectRow> => ({
-      ...row,
-      code: administratorProjectCode(row),
-    }),
+    trustRules: rowsOf<TrustRuleRow>(
+      'trust_rules',
+      'trust-rule',
+      (row) => [
+        ...[row.id, row.projectUid, row.name, row.issuer, row.audience, listOf(row.algorithms), listOf(row.claims)],
+        ...[row.scope.access, listOf(row.scope.envs), String(row.minutes), timeOf(row.createdAt)],
+      ],
+      ({ id }) => ({ rule: id }),
+    ),
 
-    /** Whether the vault gave the project to the administrator. */
-    acceptAdministratorProject: (row: Sealed<AdministratorProjectRow>): boolean => {
-      const isAuthentic = isCode(administratorProjectCode(row), row.code)
-      if (!isAuthentic) onRefused('administrators', { administrator: row.administratorId, project: row.name })
-      return isAuthentic
-    },
+    exchangedKeys: rowsOf<ExchangedKeyRow>(
+      'exchanged_keys',
+      'exchanged-key',
+      (row) => [
+        ...[row.id, row.projectUid, row.ruleId, hexOf(row.publicKey), row.subject],
+        ...[row.scope.access, listOf(row.scope.envs), timeOf(row.createdAt), timeOf(row.expiresAt)],
+      ],
+      ({ id, ruleId }) => ({ key: id, rule: ruleId }),
+    ),
 
-    sealTrustRule: <Row extends TrustRuleRow>(row: Row): Sealed<Row> => ({ ...row, code: trustRuleCode(row) }),
+    webhooks: rowsOf<WebhookRow>(
+      'webhooks',
+      'webhook',
+      (row) => [row.id, row.projectUid, row.url, String(row.enabled), String(row.revision), timeOf(row.createdAt)],
+      ({ id }) => ({ webhook: id }),
+    ),
 
-    /** Whether the vault wrote the row of a trust rule. */
-    acceptTrustRule: (row: Sealed<TrustRuleRow>): boolean => {
-      const isAuthentic = isTrustRule(row)
-      if (!isAuthentic) onRefused('trust_rules', { rule: row.id })
-      return isAuthentic
-    },
-
-    sealWebhook: <Row extends WebhookRow>(row: Row): Sealed<Row> => ({ ...row, code: webhookCode(row) }),
-
-    /** Whether the vault wrote the row of a webhook. */
-    acceptWebhook: (row: Sealed<WebhookRow>): boolean => {
-      const isAuthentic = isWebhook(row)
-      if (!isAuthentic) onRefused('webhooks', { webhook: row.id })
-      return isAuthentic
-    },
-
-    sealDelivery: <Row extends DeliveryRow>(row: Row): Sealed<Row> => ({ ...row, code: deliveryCode(row) }),
-
-    /** Whether the vault wrote the event of a delivery. */
-    acceptDelivery: (row: Sealed<DeliveryRow>): boolean => {
-      const isAuthentic = isCode(deliveryCode(row), row.code)
-      if (!isAuthentic) onRefused('webhook_deliveries', { delivery: row.id, webhook: row.webhookId })
-      return isAuthentic
-    },
-
-    sealExchangedKey: <Row extends ExchangedKeyRow>(row: Row): Sealed<Row> => ({
-      ...row,
-      code: exchangedKeyCode(row),
-    }),
-
-    /** Whether the vault wrote the row of a key that was admitted for an ID token. */
-    acceptExchangedKey: (row: Sealed<ExchangedKeyRow>): boolean => {
-      const isAuthentic = isExchangedKey(row)
-      if (!isAuthentic) onRefused('exchanged_keys', { key: row.id, rule: row.ruleId })
-      return isAuthentic
-    },
+    deliveries: rowsOf<DeliveryRow>(
+      'webhook_deliveries',
+      'webhook-delivery',
+      (row) => [row.id, row.webhookId, row.event, row.payload, timeOf(row.createdAt)],
+      ({ id, webhookId }) => ({ delivery: id, webhook: webhookId }),
+    ),
   }
 }
 
@@ -361,6 +334,10 @@ export function isCode(expected: Buffer, stored: Buffer | null): boolean {
 /** Identifies a public key: the first 32 hex digits of its SHA-256. */
 export function fingerprintOf(publicKey: Uint8Array): string {
   return createHash('sha256').update(publicKey).digest('hex').slice(0, 32)
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex')
 }
 
 function timeOf(time: Date | null): string | null {

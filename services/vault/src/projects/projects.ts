@@ -209,7 +209,7 @@ export function createProjects(deps: {
       const sealed = PROJECT_NAME.test(name) ? await store.find(name) : undefined
       if (sealed === undefined) throw apiError('not_found')
       const now = new Date(clock.now())
-      const exchanged = (await store.exchangedKeys(sealed.uid, now)).filter(rows.acceptExchangedKey)
+      const exchanged = (await store.exchangedKeys(sealed.uid, now)).filter(rows.exchangedKeys.accept)
       return withExchangedKeys(listKeys(rows.openProject(sealed).keys, now, which), exchanged)
     },
 

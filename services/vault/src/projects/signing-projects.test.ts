@@ -50,7 +50,7 @@ beforeEach(() => {
     clock,
     rows: {
       openProject: (project) => ({ ...project, generation, keys: keys.map(ownKey) }),
-      acceptExchangedKey: () => true,
+      exchangedKeys: { accept: () => true },
     },
     store: {
       find: async (name) => {

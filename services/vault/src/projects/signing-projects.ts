@@ -55,7 +55,7 @@ export type SigningProjects = ReturnType<typeof createSigningProjects>
  */
 export function createSigningProjects(deps: {
   store: SigningStore
-  rows: Pick<AuthenticRows, 'openProject' | 'acceptExchangedKey'>
+  rows: Pick<AuthenticRows, 'openProject'> & { exchangedKeys: Pick<AuthenticRows['exchangedKeys'], 'accept'> }
   clock: Clock
 }) {
   const { store, rows, clock } = deps
@@ -73,7 +73,7 @@ export function createSigningProjects(deps: {
     exchanged.delete(place)
     const project = open(found?.project)
     const row = found?.exchanged
-    if (project === undefined || row === undefined || project.keys.has(publicKeyHex) || !rows.acceptExchangedKey(row))
+    if (project === undefined || row === undefined || project.keys.has(publicKeyHex) || !rows.exchangedKeys.accept(row))
       return project
     const signer = { ...project, keys: new Map([[publicKeyHex, exchangedKey(row)]]) }
     exchanged.set(place, { signer, until: clock.now() + PRESENT_TTL_MS })

@@ -62,7 +62,7 @@ const KEEP_LOG_MS = 7 * 86_400_000
 export function createDeliveries(deps: {
   store: DeliveryStore
   send: Send
-  rows: Pick<AuthenticRows, 'acceptWebhook' | 'acceptDelivery'>
+  rows: Pick<AuthenticRows, 'webhooks' | 'deliveries'>
   signingKey: SigningKey
   clock: Clock
   /** The time for receivers, in milliseconds: that of Redis, because the clock of a replica may be wrong. */
@@ -75,7 +75,7 @@ export function createDeliveries(deps: {
   const running = new Map<ClaimedDelivery, Promise<void>>()
 
   async function attempt({ webhook, payload, ...delivery }: ClaimedDelivery): Promise<Attempt> {
-    if (!rows.acceptWebhook(webhook) || !rows.acceptDelivery({ ...delivery, payload }))
+    if (!rows.webhooks.accept(webhook) || !rows.deliveries.accept({ ...delivery, payload }))
       return { problem: 'refused row' }
     const body = Buffer.from(payload)
     const { url } = webhook

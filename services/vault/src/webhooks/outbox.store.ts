@@ -11,7 +11,7 @@ const MAX_DELIVERIES = 1_000
 /** Inserts an event for every active webhook of a project, in the transaction of the change. */
 export async function insertEvent(
   trx: Db,
-  rows: Pick<AuthenticRows, 'sealDelivery'>,
+  rows: Pick<AuthenticRows, 'deliveries'>,
   projectUid: string,
   event: WebhookEvent,
   now: Date,
@@ -25,7 +25,7 @@ export async function insertEvent(
   for (const { id: webhookId } of receivers) {
     const id = newId()
     const payload = payloadOf(id, event)
-    await insertDelivery(trx, rows.sealDelivery({ id, webhookId, event: event.event, payload, createdAt: now }))
+    await insertDelivery(trx, rows.deliveries.seal({ id, webhookId, event: event.event, payload, createdAt: now }))
   }
 }
 

@@ -90,7 +90,7 @@ export type Webhooks = ReturnType<typeof createWebhooks>
  */
 export function createWebhooks(deps: {
   store: WebhookStore
-  rows: Pick<AuthenticRows, 'sealWebhook' | 'acceptWebhook' | 'sealDelivery'>
+  rows: Pick<AuthenticRows, 'webhooks' | 'deliveries'>
   signingKey: SigningKey
   mayConnect: (hostname: string) => boolean
   inTurn: WriteTurns
@@ -123,7 +123,7 @@ export function createWebhooks(deps: {
     listOf: async (project: string): Promise<readonly Webhook[]> => {
       const listed = PROJECT_NAME.test(project) ? await store.listOf(project) : undefined
       if (listed === undefined) throw apiError('not_found')
-      return listed.filter(rows.acceptWebhook).map((row) => ({
+      return listed.filter(rows.webhooks.accept).map((row) => ({
         ...{ id: row.id, url: shownUrl(row.url), hasQuery: new URL(row.url).search !== '', enabled: row.enabled },
         ...{ createdAt: row.createdAt, failures: row.failures, retryAt: row.retryAt },
       }))
@@ -135,7 +135,7 @@ export function createWebhooks(deps: {
       const id = newId()
       const createdAt = new Date(clock.now())
       const seal = (projectUid: string) =>
-        rows.sealWebhook({ id, projectUid, url, enabled: true, revision: 1, createdAt })
+        rows.webhooks.seal({ id, projectUid, url, enabled: true, revision: 1, createdAt })
       const entry = newEntry(clock, { action: 'webhook.create', by, detail: { webhook: id, url: shownUrl(url) } })
       const outcome = await inTurn(turnOf(project, by), () => store.add(project, by, MAX_PER_PROJECT, seal, entry))
       if (outcome === 'no project') throw apiError('not_found')
@@ -153,10 +153,10 @@ export function createWebhooks(deps: {
     ): Promise<void> => {
       const url = change.url === undefined ? undefined : requireUrl(change.url)
       const decide = (row: Sealed<WebhookRow>) => {
-        if (!rows.acceptWebhook(row))
+        if (!rows.webhooks.accept(row))
           throw apiError('decryption_failed', 'The stored webhook was not written by the vault.')
         const changed = { ...row, url: url ?? row.url, enabled: change.enabled ?? row.enabled }
-        return rows.sealWebhook({ ...changed, revision: row.revision + 1 })
+        return rows.webhooks.seal({ ...changed, revision: row.revision + 1 })
       }
       const entryFor = (row: WebhookRow) =>
         newEntry(clock, {
@@ -184,7 +184,7 @@ export function createWebhooks(deps: {
       const createdAt = new Date(clock.now())
       const delivery = newId()
       const payload = payloadOf(delivery, testEvent(project, createdAt, by.actor))
-      const row = rows.sealDelivery({ id: delivery, webhookId: id, event: TEST_EVENT, payload, createdAt })
+      const row = rows.deliveries.seal({ id: delivery, webhookId: id, event: TEST_EVENT, payload, createdAt })
       const entryFor = (url: string) =>
         newEntry(clock, { action: 'webhook.test', by, detail: { webhook: id, url: shownUrl(url) } })
       const isAdded =
