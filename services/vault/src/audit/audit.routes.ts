@@ -2,11 +2,9 @@ import { isId } from '@vault-and-tracker/service-kit/core/ids'
 import { z } from 'zod'
 import { requireAccess, visibleTo } from '../access/administrator.ts'
 import { ENV, KEY_NAME, PROJECT_NAME, SECRET_KEY } from '../access/names.ts'
-import { time, uuid } from '../http/fields.ts'
+import { pageLimit, time, uuid } from '../http/fields.ts'
 import { adminEndpoint, endpoints } from '../http/surface.ts'
 import { ACTIONS, type AuditLog } from './audit.ts'
-
-const limit = 'must be a whole number from 1 to 1000'
 
 const entry = z
   .strictObject({
@@ -43,13 +41,7 @@ export const auditEndpoints = [
       key: z.string().regex(SECRET_KEY, 'must be the key of a secret').optional(),
       since: z.iso.datetime('must be a time such as 2026-01-31T12:00:00Z').optional(),
       before: z.string().refine(isId, 'must be the id of an entry').optional(),
-      limit: z
-        .string()
-        .regex(/^[0-9]{1,4}$/, limit)
-        .transform(Number)
-        .refine((n) => n >= 1 && n <= 1000, limit)
-        .default(100)
-        .meta({ type: 'integer', minimum: 1, maximum: 1000, default: 100 }),
+      limit: pageLimit,
     }),
     answer: z.array(entry),
     handle: async ({ query, caller }, { audit }) => {

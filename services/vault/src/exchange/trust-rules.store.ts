@@ -1,9 +1,10 @@
 import { violatedUniqueConstraint } from '@vault-and-tracker/service-kit/postgres/pool'
 import { sql } from 'kysely'
 import { insertAuditEntry } from '../audit/audit.store.ts'
-import { anyUuid, type Db, writeTransaction } from '../database.ts'
+import { type Db, writeTransaction } from '../database.ts'
 import { apiError } from '../errors.ts'
 import { toTrustRule, trustRules } from '../integrity/exchange-rows.store.ts'
+import { projectAmong } from '../projects/projects.store.ts'
 import type { TrustRuleStore } from './trust-rules.ts'
 
 /** The advisory lock of additions, which are counted over all projects; unique in this database. */
@@ -25,13 +26,7 @@ export function createTrustRuleStore(db: Db): TrustRuleStore {
     add: async (name, { wanted, projects }, limits, seal, entry) => {
       try {
         return await writeTransaction(db, wanted, async (trx) => {
-          const project = await trx
-            .selectFrom('projects')
-            .select(['uid', 'name'])
-            .where('name', '=', name)
-            .$if(projects !== null, (query) => query.where('uid', '=', anyUuid((projects ?? []).map(({ uid }) => uid))))
-            .forKeyShare()
-            .executeTakeFirst()
+          const project = await projectAmong(trx, name, projects).forKeyShare().executeTakeFirst()
           if (project === undefined) return 'no project'
           await sql`select pg_advisory_xact_lock(${ADDITION_LOCK})`.execute(trx)
           const { own, total } = await trx
@@ -65,13 +60,7 @@ export function createTrustRuleStore(db: Db): TrustRuleStore {
     remove: (name, { wanted, projects }, id, entryFor) =>
       writeTransaction(db, wanted, async (trx) => {
         // Exchanges lock the project too, so the count is that of the deleted keys.
-        const project = await trx
-          .selectFrom('projects')
-          .select(['uid', 'name'])
-          .where('name', '=', name)
-          .$if(projects !== null, (query) => query.where('uid', '=', anyUuid((projects ?? []).map(({ uid }) => uid))))
-          .forNoKeyUpdate()
-          .executeTakeFirst()
+        const project = await projectAmong(trx, name, projects).forNoKeyUpdate().executeTakeFirst()
         if (project === undefined) return false
         const { keys } = await trx
           .selectFrom('exchanged_keys')

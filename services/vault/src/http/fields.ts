@@ -58,3 +58,14 @@ export const EXPIRY = { type: ['string', 'null'], format: 'date-time' } as const
 
 /** A UUIDv7 (RFC 9562). */
 export const uuid = z.uuidv7()
+
+const LIMIT = 'must be a whole number from 1 to 1000'
+
+/** The maximum number of rows of a page. */
+export const pageLimit = z
+  .string()
+  .regex(/^[0-9]{1,4}$/, LIMIT)
+  .transform(Number)
+  .refine((n) => n >= 1 && n <= 1000, LIMIT)
+  .default(100)
+  .meta({ type: 'integer', minimum: 1, maximum: 1000, default: 100 })

@@ -74,13 +74,7 @@ export function createProjectStore(db: Db, onChange: OnProjectChange): ProjectSt
     change: (name, { wanted, projects }, decide, entryFor) =>
       writeTransaction(db, wanted, async (trx) => {
         // Weaker than `for update`: secrets can be written meanwhile, but other rotations wait.
-        const locked = await trx
-          .selectFrom('projects')
-          .select('uid')
-          .where('name', '=', name)
-          .where(among(projects))
-          .forNoKeyUpdate()
-          .executeTakeFirst()
+        const locked = await projectAmong(trx, name, projects).forNoKeyUpdate().executeTakeFirst()
         if (locked === undefined) return false
         const before = await readProject(trx, name)
         if (before === undefined) return false
@@ -102,13 +96,7 @@ export function createProjectStore(db: Db, onChange: OnProjectChange): ProjectSt
 
     revokeExchangedKey: (name, { wanted, projects }, { fingerprint, now }, entryFor) =>
       writeTransaction(db, wanted, async (trx) => {
-        const project = await trx
-          .selectFrom('projects')
-          .select(['uid', 'name'])
-          .where('name', '=', name)
-          .where(among(projects))
-          .forKeyShare()
-          .executeTakeFirst()
+        const project = await projectAmong(trx, name, projects).forKeyShare().executeTakeFirst()
         if (project === undefined) return false
         const revoked = await trx
           .deleteFrom('exchanged_keys')
@@ -144,6 +132,11 @@ export function createProjectStore(db: Db, onChange: OnProjectChange): ProjectSt
 /** Checks access again: while a change waited for its turn, the project may have been replaced by another of its name. */
 function among(projects: AllowedProjects) {
   return projects === null ? sql<boolean>`true` : sql<boolean>`uid = ${anyUuid(projects.map(({ uid }) => uid))}`
+}
+
+/** Selects a project by its name, unless the administrator has no access to it. The caller locks it. */
+export function projectAmong(trx: Db, name: string, projects: AllowedProjects) {
+  return trx.selectFrom('projects').select(['uid', 'name']).where('name', '=', name).where(among(projects))
 }
 
 /** When keys were last used, in Postgres. Rows that a rotation or another replica has locked are skipped. */

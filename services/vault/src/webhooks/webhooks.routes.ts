@@ -1,11 +1,9 @@
 import { z } from 'zod'
 import type { AuditLog } from '../audit/audit.ts'
-import { OK, ok, projectParams, time, uuid } from '../http/fields.ts'
+import { OK, ok, pageLimit, projectParams, time, uuid } from '../http/fields.ts'
 import { adminEndpoint, endpoints } from '../http/surface.ts'
 import { SIGNER } from './signing-key.ts'
 import type { Delivery, Webhooks } from './webhooks.ts'
-
-const limit = 'must be a whole number from 1 to 1000'
 
 const webhook = z
   .strictObject({
@@ -157,13 +155,7 @@ export const webhookEndpoints = [
     summary: 'List the deliveries of a webhook, newest first: up to 1,000 of the last seven days',
     params: webhookParams,
     query: z.object({
-      limit: z
-        .string()
-        .regex(/^[0-9]{1,4}$/, limit)
-        .transform(Number)
-        .refine((n) => n >= 1 && n <= 1000, limit)
-        .default(100)
-        .meta({ type: 'integer', minimum: 1, maximum: 1000, default: 100 }),
+      limit: pageLimit,
     }),
     answer: z.array(delivery),
     errors: ['not_found'],

@@ -1,7 +1,8 @@
 import type { Editor } from '../access/administrator.ts'
 import { insertAuditEntry } from '../audit/audit.store.ts'
-import { anyUuid, type Db, writeTransaction } from '../database.ts'
+import { type Db, writeTransaction } from '../database.ts'
 import { webhooks } from '../integrity/webhook-rows.store.ts'
+import { projectAmong } from '../projects/projects.store.ts'
 import { insertDelivery } from './outbox.store.ts'
 import type { WebhookStore } from './webhooks.ts'
 
@@ -111,11 +112,5 @@ export function createWebhookStore(db: Db): WebhookStore {
 
 /** Locks a project of the administrator, so that its webhooks change one after another. */
 function lockProject(trx: Db, name: string, { projects }: Editor) {
-  return trx
-    .selectFrom('projects')
-    .select(['uid', 'name'])
-    .where('name', '=', name)
-    .$if(projects !== null, (query) => query.where('uid', '=', anyUuid((projects ?? []).map(({ uid }) => uid))))
-    .forNoKeyUpdate()
-    .executeTakeFirst()
+  return projectAmong(trx, name, projects).forNoKeyUpdate().executeTakeFirst()
 }
