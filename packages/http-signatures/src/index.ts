@@ -1,4 +1,4 @@
-export { createVerifyKey, parsePublicKey, publicKeyToHex, publicKeyToJwk, type VerifyKey } from './public-key.ts'
+export { createVerifyKey, parsePublicKey, publicKeyToHex, type VerifyKey } from './public-key.ts'
 export * from './sign.ts'
 export {
   type AcceptedRequest,

@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { ed25519 } from '@noble/curves/ed25519.js'
-import { fromHex, toBase64Url, toHex } from './encoding.ts'
+import { fromHex, toHex } from './encoding.ts'
 import { SignatureError } from './errors.ts'
 import { readOkpJwk } from './jwk.ts'
 import { HEX_KEY } from './profile.ts'
@@ -45,22 +45,8 @@ function fromJwk(input: string): Uint8Array {
  * @throws {SignatureError} `invalid_public_key` unless there are 32 bytes.
  */
 export function publicKeyToHex(publicKey: Uint8Array): string {
-  require32Bytes(publicKey)
-  return toHex(publicKey)
-}
-
-/**
- * Writes a public key as a JWK JSON string with members kty, crv and x (RFC 8037 section 2).
- *
- * @throws {SignatureError} `invalid_public_key` unless there are 32 bytes.
- */
-export function publicKeyToJwk(publicKey: Uint8Array): string {
-  require32Bytes(publicKey)
-  return JSON.stringify({ kty: 'OKP', crv: 'Ed25519', x: toBase64Url(publicKey) })
-}
-
-function require32Bytes(publicKey: Uint8Array): void {
   if (publicKey.length !== 32) throw new SignatureError('invalid_public_key', 'a public key has 32 bytes')
+  return toHex(publicKey)
 }
 
 /**

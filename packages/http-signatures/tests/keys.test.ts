@@ -1,13 +1,6 @@
 import { inspect } from 'node:util'
 import { describe, expect, test } from '@jest/globals'
-import {
-  createVerifyKey,
-  generateKeyPair,
-  importPrivateKey,
-  parsePublicKey,
-  publicKeyToHex,
-  publicKeyToJwk,
-} from '../src/index.ts'
+import { createVerifyKey, generateKeyPair, importPrivateKey, parsePublicKey, publicKeyToHex } from '../src/index.ts'
 import { outcome, PRIVATE_JWK } from './support.ts'
 
 const HEX = '26b40b8f93fff3d897112f7ebc582b232dbd72517d082fe83cfb30ddce43d1bb'
@@ -34,13 +27,9 @@ describe('a public key', () => {
     JSON.stringify({ kid: 'a', use: 'sig', alg: 'EdDSA', key_ops: ['verify'], ...JWK }),
   )
 
-  test('is written as a JWK of three members', () => {
-    expect(publicKeyToJwk(parsePublicKey(HEX))).toBe(`{"kty":"OKP","crv":"Ed25519","x":"${X}"}`)
-  })
-
   test('of another length can be neither written nor imported', () => {
     const refusal = { code: 'invalid_public_key', message: 'a public key has 32 bytes' }
-    for (const use of [publicKeyToHex, publicKeyToJwk, createVerifyKey]) {
+    for (const use of [publicKeyToHex, createVerifyKey]) {
       expect([31, 33].map((length) => outcome(() => use(new Uint8Array(length))))).toEqual([refusal, refusal])
     }
   })
