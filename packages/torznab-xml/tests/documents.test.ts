@@ -125,15 +125,13 @@ describe('a feed', () => {
   })
 
   test('omits attributes with unknown values', () => {
-    for (const name of ['imdb', 'imdbid', 'tvdbid', 'season', 'tag', 'genre', 'magneturl']) {
+    for (const name of ['imdb', 'imdbid', 'tvdbid', 'season', 'tag', 'magneturl']) {
       expect(attributes(album, name)).toEqual([])
     }
   })
 
-  test('has one attribute for each tag and language', () => {
+  test('has one attribute for each tag', () => {
     expect(attributes(episode, 'tag')).toEqual(['internal', 'freeleech'])
-    expect(attributes(episode, 'language')).toEqual(['English', 'German'])
-    expect(attributes(episode, 'genre')).toEqual(['Drama, Fantasy'])
   })
 
   test('is read by a common RSS reader', async () => {

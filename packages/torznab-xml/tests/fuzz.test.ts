@@ -44,7 +44,7 @@ function textsOf(feed: Feed): readonly Value[] {
       ['item/attr/infohash', item.infoHash],
       ['item/attr/tag', (item.attributes?.tags ?? []).join()],
       ['item/attr/team', item.attributes?.team ?? ''],
-      ['item/attr/artist', item.attributes?.artist ?? ''],
+      ['item/attr/poster', item.attributes?.poster ?? ''],
     ]),
   ]
 }
@@ -73,7 +73,7 @@ function textsIn(rss: Element | undefined): readonly Value[] {
           (name): Value => [`item/${name}`, text(item, name)],
         ),
         ['item/enclosure', `${enclosure?.attributes['url'] ?? '?'} ${enclosure?.attributes['length'] ?? '?'}`],
-        ...['infohash', 'tag', 'team', 'artist'].map((name): Value => [`item/attr/${name}`, attribute(item, name)]),
+        ...['infohash', 'tag', 'team', 'poster'].map((name): Value => [`item/attr/${name}`, attribute(item, name)]),
       ]
     }),
   ]

@@ -8,10 +8,6 @@ type Writers = { readonly [Name in keyof AttributeTypes]: (value: AttributeTypes
 
 const as = (name: string) => (value: string | number, add: Add) => add(name, value)
 
-const all = (name: string) => (values: readonly string[], add: Add) => {
-  for (const value of values) add(name, value)
-}
-
 const WRITERS: Writers = {
   // Sonarr, Radarr and Prowlarr read the digits of `imdb`; autobrr and users of Jackett read `imdbid`.
   imdb: (id, add) => {
@@ -25,27 +21,14 @@ const WRITERS: Writers = {
   episode: as('episode'),
   airDate: (date, add) => add('tvairdate', rfc822Date(date)),
   year: as('year'),
-  minimumRatio: (ratio, add) => add('minimumratio', decimal(ratio)),
-  minimumSeedSeconds: as('minimumseedtime'),
-  tags: all('tag'),
-  genres: (genres, add) => {
-    if (genres.length > 0) add('genre', genres.join(', '))
+  tags: (tags, add) => {
+    for (const tag of tags) add('tag', tag)
   },
-  languages: all('language'),
-  subtitles: all('subs'),
-  coverUrl: as('coverurl'),
   team: as('team'),
   poster: as('poster'),
   resolution: as('resolution'),
   videoCodec: as('video'),
-  audioCodec: as('audio'),
   showTitle: as('tvtitle'),
-  artist: as('artist'),
-  album: as('album'),
-  label: as('label'),
-  bookTitle: as('booktitle'),
-  author: as('author'),
-  publisher: as('publisher'),
 }
 
 const NAMES = Object.keys(WRITERS) as readonly (keyof Writers)[]

@@ -67,27 +67,13 @@ export type AttributeTypes = {
   episode: number
   airDate: Date
   year: number
-  /** The seeding requirements before a client may stop. */
-  minimumRatio: number
-  minimumSeedSeconds: number
   /** Such as `internal` and `freeleech`. */
   tags: readonly string[]
-  genres: readonly string[]
-  languages: readonly string[]
-  subtitles: readonly string[]
-  coverUrl: string
   /** The release group. */
   team: string
   /** Who uploaded it. */
   poster: string
   resolution: string
   videoCodec: string
-  audioCodec: string
   showTitle: string
-  artist: string
-  album: string
-  label: string
-  bookTitle: string
-  author: string
-  publisher: string
 }

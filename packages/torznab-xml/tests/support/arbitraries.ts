@@ -25,12 +25,10 @@ const attributes: fc.Arbitrary<ItemAttributes> = fc.record(
     tvdb: fc.nat(),
     season: fc.nat(),
     airDate: date,
-    minimumRatio: fc.double({ min: 0, max: 1000, noNaN: true }),
     tags: fc.array(anyText, { maxLength: 3 }),
-    genres: fc.array(anyText, { maxLength: 3 }),
     team: anyText,
     showTitle: anyText,
-    artist: anyText,
+    poster: anyText,
   },
   { requiredKeys: [] },
 )

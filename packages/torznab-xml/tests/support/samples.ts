@@ -96,10 +96,6 @@ export const EPISODE: FeedItem = {
     season: 1,
     episode: 5,
     tags: ['internal', 'freeleech'],
-    genres: ['Drama', 'Fantasy'],
-    languages: ['English', 'German'],
-    minimumRatio: 1,
-    minimumSeedSeconds: 172_800,
     team: 'GRP',
     resolution: '1080p',
     videoCodec: 'H264',
@@ -119,7 +115,7 @@ export const ALBUM: FeedItem = {
   leechers: 0,
   infoHash: 'cd'.repeat(20),
   rates: { download: 1, upload: 1 },
-  attributes: { artist: 'Motörhead & Friends', album: '"Live" <1981>', year: 1981 },
+  attributes: { poster: 'Motörhead & Friends', showTitle: '"Live" <1981>', year: 1981 },
 }
 
 export const FEED: Feed = {
