@@ -1,4 +1,3 @@
-export { runMiddleware } from '@vault-and-tracker/service-kit/http/rate-limit'
 export {
   type AccessOf,
   type DefineEndpoint,

@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from '@jest/globals'
 import { ApiError } from '@vault-and-tracker/service-kit/core/errors'
+import { runMiddleware } from '@vault-and-tracker/service-kit/http/rate-limit'
 import { createLogger } from '@vault-and-tracker/service-kit/log/logger'
 import express, { type Express } from 'express'
 import request from 'supertest'
@@ -10,7 +11,6 @@ import {
   endpointsOf,
   FileAnswer,
   JsonText,
-  runMiddleware,
   type Serving,
   serve,
 } from '../src/index.ts'

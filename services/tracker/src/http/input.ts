@@ -1,5 +1,6 @@
-import { type Description, type ReadBody, runMiddleware, type Upload } from '@vault-and-tracker/rest'
+import type { Description, ReadBody, Upload } from '@vault-and-tracker/rest'
 import { addressKey } from '@vault-and-tracker/service-kit/http/client-address'
+import { runMiddleware } from '@vault-and-tracker/service-kit/http/rate-limit'
 import express, { type Request, type RequestHandler, type Response } from 'express'
 import multer from 'multer'
 import { apiError, isApiError } from '../errors.ts'
