@@ -143,7 +143,7 @@ test('shows the audit log with actors and filters', async () => {
   const lines = async (...filters: string[]): Promise<readonly string[]> =>
     (await vault('admin', 'audit', '--project', 'shop', ...filters)).out.trimEnd().split('\n')
   const [head, ...all] = await lines()
-  expect(head).toMatch(/^TIME +PROJECT +ACTION +ENV +KEY +ACTOR +KEYNAME +IP +ID +DETAIL$/)
+  expect(head).toMatch(/^TIME +PROJECT +ACTION +ENV +KEY +ACTOR +KEY NAME +IP +ID +DETAIL$/)
   expect(all.join('\n')).toMatch(/ read .* administrator .* what=keys/)
   expect(all.join('\n')).toMatch(/ project\.create /)
   const [, put, ...others] = await lines('--key', 'COLOUR', '--env', 'staging', '--actor', actor, '--since', '1h')
@@ -210,6 +210,8 @@ test('manages the webhooks of a project', async () => {
   expect((await vault('admin', 'webhooks', 'test', 'hooked', id)).status).toBe(0)
   const deliveries = await vault('admin', 'webhooks', 'deliveries', 'hooked', id, '--json')
   expect(JSON.parse(deliveries.out)).toMatchObject([{ event: 'webhook.test', state: 'waiting' }])
+  expect((await vault('admin', 'webhooks', 'key')).out).toMatch(/^[0-9a-f]{64}\n$/)
+  expect((await vault('admin', 'webhooks', 'update', 'hooked', id)).status).toBe(2)
   expect((await vault('admin', 'webhooks', 'rm', 'hooked', id, '--yes')).status).toBe(0)
   expect(JSON.parse((await vault('admin', 'webhooks', 'hooked', '--json')).out)).toEqual([])
   expect((await vault('admin', 'webhooks', 'add', 'hooked', 'http://receiver.example/')).err).toContain('https://')

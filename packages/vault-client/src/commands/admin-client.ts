@@ -55,6 +55,8 @@ export async function adminClient(options: GlobalOptions, terminal: Terminal) {
     removeWebhook: (id: string, webhook: string) => send('DELETE', `/projects/${at(id)}/webhooks/${at(webhook)}`),
     testWebhook: async (id: string, webhook: string) =>
       (await send('POST', `/projects/${at(id)}/webhooks/${at(webhook)}/test`, undefined, true)) as Row,
+    webhookKey: async () =>
+      (await transport.send({ method: 'GET', path: '/v1/webhooks/key', authenticate: () => ({}) })) as Row,
     webhookDeliveries: (id: string, webhook: string, limit: number) =>
       rows(`/projects/${at(id)}/webhooks/${at(webhook)}/deliveries?limit=${String(limit)}`),
     administrators: () => rows('/administrators'),

@@ -3,7 +3,7 @@ import { Option } from 'commander'
 import { cell, done, print } from './admin.ts'
 import { adminClient } from './admin-client.ts'
 import type { GlobalOptions } from './settings.ts'
-import { confirm, printable, readStdin, type Terminal } from './terminal.ts'
+import { confirm, printable, readStdin, type Terminal, UsageError } from './terminal.ts'
 import { readCount } from './values.ts'
 
 type Action<Options = object> = (options: GlobalOptions & Options, terminal: Terminal) => Promise<void>
@@ -38,6 +38,8 @@ const webhookCommands = {
     (project: string, id: string): Action<{ to?: string; enable?: boolean; disable?: boolean }> =>
     async (options, terminal) => {
       const { to, enable, disable } = options
+      if (to === undefined && enable !== true && disable !== true)
+        throw new UsageError('set --to, --enable or --disable')
       const admin = await adminClient(options, terminal)
       await admin.updateWebhook(project, id, {
         ...(to !== undefined && { url: await readUrl(to, terminal) }),
@@ -60,9 +62,14 @@ const webhookCommands = {
     (project: string, id: string): Action =>
     async (options, terminal) => {
       const sent = await (await adminClient(options, terminal)).testWebhook(project, id)
-      const text = `Sending test event ${cell(sent['id'])}; vault admin webhooks deliveries shows the result.`
+      const text = `Queued test event ${cell(sent['id'])}. To see the result, run vault admin webhooks deliveries.`
       done(options, terminal, text, sent)
     },
+
+  key: async (options: GlobalOptions, terminal: Terminal) => {
+    const key = await (await adminClient(options, terminal)).webhookKey()
+    done(options, terminal, cell(key['publicKey']), key)
+  },
 
   deliveries:
     (project: string, id: string): Action<{ limit: number }> =>
@@ -101,7 +108,7 @@ export function addWebhooks(admin: Command, terminal: Terminal): void {
       run(webhookCommands.add(project, url), command),
     )
   onWebhook('update', webhookCommands.update)
-    .description('Change, stop or restart a webhook')
+    .description('Change the URL of a webhook, or enable or disable it')
     .option('--to <url>', 'New URL; - reads it from standard input')
     .addOption(new Option('--enable', 'Send events again').conflicts('disable'))
     .option('--disable', 'Send no events')
@@ -109,6 +116,10 @@ export function addWebhooks(admin: Command, terminal: Terminal): void {
     .description('Delete a webhook')
     .addOption(new Option('--yes', 'Skip the confirmation prompt'))
   onWebhook('test', webhookCommands.test).description('Send a test event')
+  webhooks
+    .command('key')
+    .description('Print the public key that verifies the signatures of all webhooks')
+    .action((_options, command: Command) => webhookCommands.key(command.optsWithGlobals(), terminal))
   onWebhook('deliveries', webhookCommands.deliveries)
     .description('List the deliveries of a webhook, newest first')
     .addOption(new Option('--limit <count>', 'Number of deliveries').argParser(readCount).default(100))
