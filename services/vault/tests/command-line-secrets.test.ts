@@ -88,7 +88,7 @@ test('records, lists and removes the details of a secret', async () => {
   expect(noted).toMatchObject({ key: 'NOTED', note: 'see the runbook', owner: 'ada' })
   expect(Math.abs(Date.parse(noted?.expiresAt ?? '') - Date.now() - 10 * 86_400_000)).toBeLessThan(600_000)
   expect((await secrets('shop', '--env', 'noted')).out).toMatch(
-    /^ID +KEY +ENV +UPDATEDAT +EXPIRESAT +OWNER +NOTE\n\S+ +NOTED +noted +\S+ +\S+ +ada +see the runbook\n$/,
+    /^ID +KEY +ENV +UPDATED AT +EXPIRES AT +OWNER +NOTE\n\S+ +NOTED +noted +\S+ +\S+ +ada +see the runbook\n$/,
   )
   const soon = JSON.parse((await secrets('expiring', '--days', '11', '--json')).out) as Listed[]
   expect(soon).toMatchObject([{ key: 'NOTED', owner: 'ada' }])

@@ -12,7 +12,7 @@ const REMEDIES = {
   expired: "this machine's clock and the vault's differ by more than five minutes",
   replayed_nonce: 'the vault has received this request before',
   forbidden: 'this key or token may not do that; ask an administrator for a wider scope',
-  not_found: 'there is no such project, key, secret or version',
+  not_found: 'there is no such project, key, secret, version, webhook or trust rule',
   method_not_allowed: 'this vault does not support the request; it may be older than this client',
   key_exists: 'the project already has a key with this name, or this public key',
   too_many_keys: 'the project has as many keys as it can have; revoke one first',

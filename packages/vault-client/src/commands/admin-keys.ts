@@ -1,7 +1,7 @@
 import { cell, done, print, scopeOf } from './admin.ts'
 import { type AdminClient, adminClient, type Row } from './admin-client.ts'
 import { writeNew } from './files.ts'
-import { grantText, keptScope, readScope, type Scope, type ScopeOptions } from './scope.ts'
+import { grantText, keptScope, readScope, type Scope, type ScopeOptions, withScopeText } from './scope.ts'
 import type { GlobalOptions } from './settings.ts'
 import { CommandError, jsonLine, printable, type Terminal, tell, UsageError } from './terminal.ts'
 
@@ -64,8 +64,10 @@ const COLUMNS = ['name', 'state', 'fingerprint', 'until', 'lastUsedAt', 'scope',
 
 /** The actions of `vault admin keys`. */
 export const keyCommands = {
-  list: async (project: string, options: GlobalOptions & { ended?: boolean }, terminal: Terminal) =>
-    print(await (await adminClient(options, terminal)).keys(project, options.ended), COLUMNS, options, terminal),
+  list: async (project: string, options: GlobalOptions & { ended?: boolean }, terminal: Terminal) => {
+    const keys = await (await adminClient(options, terminal)).keys(project, options.ended)
+    print(withScopeText(keys, options), COLUMNS, options, terminal)
+  },
 
   add: async (project: string, name: string, options: NewKeyOptions, terminal: Terminal) => {
     requireOneDestination(options)

@@ -16,10 +16,15 @@ export function print(
   }
   terminal.stdout.write(
     table(
-      columns.map((column) => column.toUpperCase()),
+      columns.map(heading),
       rows.map((row) => columns.map((column) => cell(row[column]))),
     ),
   )
+}
+
+/** The name of a column in words: `LAST USED AT`. */
+function heading(column: string): string {
+  return column.replaceAll(/(?=[A-Z])/g, ' ').toUpperCase()
 }
 
 /** A value as text; `-` for none. */

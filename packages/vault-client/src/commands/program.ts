@@ -116,7 +116,7 @@ function globalOptions(): readonly Option[] {
     new Option('--url <url>', 'URL of the vault').argParser(readText),
     new Option('--project <name>', 'Name of the project').argParser(readText),
     new Option('--key-file <path>', 'File that contains the private key of the project').argParser(readText),
-    new Option('--oidc', 'Exchange an ID token of this platform for a key that is valid for some minutes'),
+    new Option('--oidc', 'Exchange an ID token of this platform for a short-lived key'),
     new Option('--id-token-file <path>', 'File that contains the ID token; implies --oidc').argParser(readText),
     new Option('--timeout <time>', 'Limit for each attempt of a request; 10s by default').argParser(readDuration),
     new Option('--json', 'Print results and errors as JSON'),
@@ -183,7 +183,7 @@ function addIdentity(program: Command, terminal: Terminal): void {
     )
   program
     .command('exchange')
-    .description('Exchange an ID token once for several commands')
+    .description('Exchange an ID token for a key that several commands can use')
     .requiredOption('--output <file>', 'New file for the private key, readable only by you')
     .addHelpText('after', EXCHANGE_HELP)
     .action((_options, command: Command) => exchangeToFile(command.optsWithGlobals(), terminal))

@@ -1,4 +1,6 @@
 import { VaultError } from '../client/errors.ts'
+import type { Row } from './admin-client.ts'
+import type { GlobalOptions } from './settings.ts'
 
 /** The permissions of a key. `envs` is null for all environments. */
 export type Scope = { readonly access: string; readonly envs: readonly string[] | null }
@@ -26,9 +28,19 @@ export function keptScope(options: ScopeOptions, replaced: Scope | undefined): S
 
 const ACCESS: Readonly<Record<string, string>> = { 'read-write': 'read and write', read: 'read', write: 'write' }
 
-/** Describes the permissions of a new key. */
-export function grantText({ access, envs }: Scope): string {
+/** Describes permissions, such as "read in all environments". */
+export function permissionsText({ access, envs }: Scope): string {
   const where =
     envs === null ? 'all environments' : `the ${envs.length === 1 ? 'environment' : 'environments'} ${envs.join(', ')}`
-  return `the new key may ${ACCESS[access] ?? access} in ${where}`
+  return `${ACCESS[access] ?? access} in ${where}`
+}
+
+/** Describes the permissions of a new key. */
+export function grantText(scope: Scope): string {
+  return `the new key may ${permissionsText(scope)}`
+}
+
+/** Rows for a table, in which a scope is text. JSON keeps it as it is. */
+export function withScopeText(rows: readonly Row[], { json }: GlobalOptions): readonly Row[] {
+  return json === true ? rows : rows.map((row) => ({ ...row, scope: permissionsText(readScope(row['scope'])) }))
 }

@@ -18,7 +18,8 @@ Examples:
 export function addTrust(admin: Command, scopeOptions: readonly Option[], terminal: Terminal): void {
   const trust = admin
     .command('trust')
-    .description('Manage trust rules: ID tokens of a platform that admit keys for some minutes')
+    .alias('trust-rules')
+    .description('Manage trust rules, which let jobs and pods exchange ID tokens for short-lived keys')
     .addHelpText('after', TRUST_HELP)
   trust
     .command('list <project>', { isDefault: true })
@@ -28,7 +29,7 @@ export function addTrust(admin: Command, scopeOptions: readonly Option[], termin
     )
   const add = trust
     .command('add <project> <name>')
-    .description('Trust the ID tokens of an issuer that have these claims')
+    .description('Add a trust rule for ID tokens with these claims')
     .requiredOption('--issuer <url>', 'Issuer of the tokens, exactly as in their iss claim')
     .option('--audience <text>', 'Audience of the tokens; the URL of the vault by default')
     .addOption(

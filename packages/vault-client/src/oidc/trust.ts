@@ -1,6 +1,6 @@
 import { cell, done, print, scopeOf } from '../commands/admin.ts'
 import { adminClient } from '../commands/admin-client.ts'
-import { grantText, type ScopeOptions } from '../commands/scope.ts'
+import { permissionsText, type ScopeOptions, withScopeText } from '../commands/scope.ts'
 import { adminUrl, type GlobalOptions } from '../commands/settings.ts'
 import { CommandError, printable, type Terminal, tell } from '../commands/terminal.ts'
 
@@ -18,8 +18,10 @@ const COLUMNS = ['name', 'issuer', 'audience', 'claims', 'scope', 'minutes', 'id
 
 /** The actions of `vault admin trust`. */
 export const trustCommands = {
-  list: async (project: string, options: GlobalOptions, terminal: Terminal) =>
-    print(await (await adminClient(options, terminal)).trustRules(project), COLUMNS, options, terminal),
+  list: async (project: string, options: GlobalOptions, terminal: Terminal) => {
+    const rules = await (await adminClient(options, terminal)).trustRules(project)
+    print(withScopeText(rules, options), COLUMNS, options, terminal)
+  },
 
   /** The default audience is the one that the client requests by default: the URL of the vault. */
   add: async (project: string, name: string, options: TrustOptions, terminal: Terminal) => {
@@ -32,7 +34,7 @@ export const trustCommands = {
       ...(algorithms !== undefined && { algorithms }),
       ...(minutes !== undefined && { minutes }),
     })
-    tell(terminal, `tokens for ${audience} with these claims admit keys; ${grantText({ access, envs })}`)
+    tell(terminal, `keys for tokens with the audience ${audience} may ${permissionsText({ access, envs })}`)
     done(options, terminal, `Added the trust rule ${name} to ${project}.`, added)
   },
 

@@ -16,7 +16,7 @@ export const exchangeEndpoints = [
     method: 'POST',
     path: '/v1/keys/exchange',
     operationId: 'exchangeKey',
-    summary: 'Admit a new public key for some minutes, with an ID token that a trust rule accepts',
+    summary: 'Exchange an ID token that a trust rule accepts for a short-lived key',
     body: z.strictObject({
       idToken: z.string().min(1).max(MAX_TOKEN_LENGTH).meta({ description: 'A JWT, which is accepted once.' }),
       publicKey,

@@ -32,7 +32,10 @@ const trustRule = z
     minutes: z.int(),
     createdAt: time,
   })
-  .meta({ id: 'TrustRule', description: 'ID tokens of this issuer with these claims admit a key for some minutes.' })
+  .meta({
+    id: 'TrustRule',
+    description: 'ID tokens of this issuer with these claims can be exchanged for short-lived keys.',
+  })
 
 function present({ id, name, issuer, audience, algorithms, claims, scope, minutes, createdAt }: TrustRule) {
   return {
@@ -66,7 +69,7 @@ export const trustRuleEndpoints = [
     method: 'POST',
     path: '/v1/admin/projects/:id/trust-rules',
     operationId: 'addTrustRule',
-    summary: 'Trust the ID tokens of an issuer that have certain claims',
+    summary: 'Add a trust rule for ID tokens with certain claims',
     params: projectParams,
     body: z.strictObject({
       name: keyName.meta({ description: 'The name of its keys.' }),

@@ -80,7 +80,7 @@ export function createTrustRules(deps: {
 
   function requireUsable(issuer: string, claims: ClaimPatterns): void {
     if (!isIssuerUrl(issuer, allowLoopback))
-      throw apiError('invalid_request', 'issuer: must be an https:// URL without a query')
+      throw apiError('invalid_request', 'issuer: must be an https:// URL without a query.')
     const problem = patternsProblem(claims)
     if (problem !== undefined) throw apiError('invalid_request', `claims: ${problem}.`)
   }

@@ -109,7 +109,7 @@ export const webhookEndpoints = [
     method: 'PATCH',
     path: '/v1/admin/projects/:id/webhooks/:webhookId',
     operationId: 'updateWebhook',
-    summary: 'Change, stop or restart a webhook. Waiting deliveries are attempted at once.',
+    summary: 'Change, enable or disable a webhook. Waiting deliveries are attempted at once.',
     params: webhookParams,
     body: z.strictObject({ url: url.optional(), enabled: z.boolean().optional() }),
     answer: ok,

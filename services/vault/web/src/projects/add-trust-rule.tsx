@@ -30,7 +30,7 @@ export function AddTrustRule({ project, onClose }: { project: string; onClose: (
       isBusy={add.isPending}
       onSubmit={(values) => add.mutate(values)}
       onClose={onClose}
-      intro={<p>ID tokens of the issuer with these claims admit keys that end after some minutes.</p>}
+      intro={<p>Jobs and pods whose ID tokens have these claims can exchange them for short-lived keys.</p>}
     >
       <TextField
         label="Name"
