@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { capture, describeError, stopCommands } from '../packages/dev-env/src/processes/command.mjs'
-import { requireProgram } from '../packages/dev-env/src/processes/programs.mjs'
+import { requireProgram, requirePrograms } from '../packages/dev-env/src/processes/programs.mjs'
 import { onInterrupt } from './lib/interrupt.mjs'
 import { requireNode, requirePlainPath } from './lib/preflight.mjs'
 import { createProgress, seconds } from './lib/progress.mjs'
@@ -11,6 +11,19 @@ import { installDependencies, loadCommands, ROOT, workspaceFolders } from './lib
 
 /** A part that hangs is killed, so that the last line is always printed. */
 const TIMEOUT_MS = 15 * 60_000
+/** Programs of tests that are installed before the first test starts, because global setups need some of them. */
+const SMALL_PROGRAMS = ['fish', 'zsh', 'openssl', 'python3', 'python-dotenv', 'curl', 'nginx']
+/** Programs that take longer to install. Tests that need one wait for it. */
+const LARGE_PROGRAMS = [
+  'chromium-headless-shell',
+  'aria2c',
+  'transmission-daemon',
+  'transmission-show',
+  'qbittorrent-nox',
+  'promtool',
+  'mypy',
+  'go',
+]
 const PATH = `${join(ROOT, 'node_modules', '.bin')}${delimiter}${process.env['PATH'] ?? ''}`
 
 const beganAt = Date.now()
@@ -27,15 +40,15 @@ await attempt(async () => {
   requireNode()
   requirePlainPath()
   if (!process.env['TEST_REDIS_URL']) await requireProgram('redis-server', { otherwise: ' (or brew install redis)' })
+  // A missing program only fails the tests that use it. They try again to install it, and report why they cannot.
+  const installed = requirePrograms(SMALL_PROGRAMS).catch(() => undefined)
+  void installed.then(() => requirePrograms(LARGE_PROGRAMS)).catch(() => undefined)
   await installDependencies(step)
   const { build } = await loadCommands()
   // The compiler writes its output in spite of type errors, so the gates and tests can still run.
   await attempt(() => step('built', () => build({ root: ROOT, folders: workspaceFolders() })))
-  /** @type {{ scripts: Record<string, string> }} */
-  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
-  for (const gate of scripts['check']?.match(/(?<=pnpm )\w+/g) ?? [])
-    await attempt(() => step(`gate: ${gate}`, () => runGate(scripts[gate] ?? 'false')))
-  await Promise.all([attempt(runInfra), attempt(runJest)])
+  await installed
+  await Promise.all([runGates(), attempt(runInfra), attempt(runJest)])
 })
 rmSync(reports, { recursive: true, force: true })
 console.log(`\nThat took ${seconds(Date.now() - beganAt)}.\n${counts.passed} passed, ${counts.failed} failed`)
@@ -55,6 +68,14 @@ async function attempt(work) {
 async function shell(script, isShown = false) {
   const env = { ...process.env, CI: 'true', PATH, TEST_COMPILED: 'true' }
   return await capture('sh', ['-c', script], { cwd: ROOT, env, timeoutMs: TIMEOUT_MS, isShown })
+}
+
+/** One after the other, beside the tests: most use one processor only. */
+async function runGates() {
+  /** @type {{ scripts: Record<string, string> }} */
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  for (const [, gate = '', options = ''] of scripts['check']?.matchAll(/pnpm (\w+)([^&]*)/g) ?? [])
+    await attempt(() => step(`gate: ${gate}`, () => runGate(`${scripts[gate] ?? 'false'}${options}`)))
 }
 
 /** @param {string} script */

@@ -23,8 +23,8 @@ if [ ! -e "$policy" ]; then
   printf '#!/bin/sh\\nexit 101\\n' >"$policy" && chmod 755 "$policy"
 fi
 export DEBIAN_FRONTEND=noninteractive NEEDRESTART_MODE=l
-install() { apt-get -o Acquire::Retries=3 -o DPkg::Lock::Timeout=300 install --yes --no-install-recommends "$1"; }
-install "$1" || { apt-get update && install "$1"; }`
+install() { apt-get -o Acquire::Retries=3 -o DPkg::Lock::Timeout=300 install --yes --no-install-recommends "$@"; }
+install "$@" || { apt-get update && install "$@"; }`
 
 /**
  * Finds a program, and installs its Debian package if it is missing: as root, and in CI with sudo.
@@ -35,27 +35,42 @@ install "$1" || { apt-get update && install "$1"; }`
  * @throws {Fault} naming the package, if it cannot be installed
  */
 export async function requireProgram(name, { debianPackage = PACKAGES[name] ?? name, otherwise = '' } = {}) {
-  const find = () => [name, ...(ALTERNATIVES[name] ?? [])].map((each) => findProgram(each)).find(Boolean)
-  const found = find()
+  const found = find(name)
   if (found !== undefined) return found
-  await installPackage(debianPackage, `${name} is not installed: sudo apt-get install ${debianPackage}${otherwise}.`)
-  const installed = find()
+  await installPackages([debianPackage], `${name} is not installed: sudo apt-get install ${debianPackage}${otherwise}.`)
+  const installed = find(name)
   if (installed === undefined) throw new Fault(`${debianPackage} was installed but does not contain ${name}.`)
   return installed
 }
 
 /**
- * Installs a Debian package. Other processes that install one at the same time wait for each other.
+ * Installs the Debian packages of all missing programs in one go.
  *
- * @param {string} name
+ * @param {readonly string[]} names
+ * @throws {Fault} naming the packages, if they cannot be installed
+ */
+export async function requirePrograms(names) {
+  const packages = names.filter((name) => find(name) === undefined).map((name) => PACKAGES[name] ?? name)
+  if (packages.length > 0) await installPackages(packages, `Not installed: sudo apt-get install ${packages.join(' ')}.`)
+}
+
+/** @param {string} name */
+function find(name) {
+  return [name, ...(ALTERNATIVES[name] ?? [])].map((each) => findProgram(each)).find(Boolean)
+}
+
+/**
+ * Installs Debian packages. Other processes that install some at the same time wait for each other.
+ *
+ * @param {readonly string[]} names
  * @param {string} otherwise the message of the fault on machines where this process may not install packages
  */
-export async function installPackage(name, otherwise) {
+export async function installPackages(names, otherwise) {
   const sudo = process.getuid?.() === 0 ? [] : ['sudo', '--non-interactive']
   const mayInstall = sudo.length === 0 || process.env['CI'] === 'true'
   if (!mayInstall || findProgram('apt-get') === undefined) throw new Fault(otherwise)
-  console.error(`Installing ${name} …`)
-  const [command, ...args] = [...sudo, 'flock', '/var/lib/dpkg', 'sh', '-c', INSTALL, 'sh', name]
-  const { code, output } = await capture(command, args)
-  if (code !== 0) throw new Fault(`apt-get could not install ${name}\n\n${output.trimEnd()}`)
+  console.error(`Installing ${names.join(', ')} …`)
+  const command = [...sudo, 'flock', '/var/lib/dpkg', 'sh', '-c', INSTALL, 'sh', ...names]
+  const { code, output } = await capture('env', command)
+  if (code !== 0) throw new Fault(`apt-get could not install ${names.join(', ')}\n\n${output.trimEnd()}`)
 }

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { installPackage, requireProgram } from '@vault-and-tracker/dev-env'
+import { installPackages, requireProgram } from '@vault-and-tracker/dev-env'
 
 const PACKAGE = 'python3-cryptography'
 
@@ -9,7 +9,7 @@ export async function requirePython(): Promise<string> {
   const python = await requireProgram('python3')
   if (await hasCryptography(python)) return python
   if (!(await hasCryptography('/usr/bin/python3')))
-    await installPackage(PACKAGE, `${PACKAGE} is not installed: sudo apt-get install ${PACKAGE}.`)
+    await installPackages([PACKAGE], `${PACKAGE} is not installed: sudo apt-get install ${PACKAGE}.`)
   return '/usr/bin/python3'
 }
 
