@@ -10,4 +10,5 @@ export default {
   // database of Redis, and the tests expect at most seven of them.
   maxWorkers: Math.min(7, 2 * availableParallelism()),
   workerIdleMemoryLimit: '1GB',
+  testSequencer: '<rootDir>/jest.sequencer.js',
 }

@@ -1,0 +1,40 @@
+// Suites that take longest start first, so that none of them runs alone at the end. Jest itself knows the times of an
+// earlier run only, which a new clone does not have.
+import Sequencer from '@jest/test-sequencer'
+
+/** The parts of their paths that name them. Those that wait for programs to be installed are not the first. */
+const LONGEST = [
+  'vault/tests/examples',
+  'tracker/tests/alerts',
+  'vault/tests/alerts',
+  'vault/web/tests/changing',
+  'tracker/tests/behind-nginx-losses',
+  'vault/tests/unread-tenants',
+  'tracker/tests/workers',
+  'vault/tests/nonce-memory',
+  'tracker/tests/real-clients',
+  'vault/tests/clients',
+  'vault/web/tests/reading',
+  'tracker/web/tests/torznab',
+  'vault/tests/faults-postgres',
+  'tracker/tests/kills',
+  'vault/tests/transit',
+  'tracker/tests/accounting',
+  'tracker/tests/faults',
+  'vault/tests/key-rotation',
+  'vault/tests/exchange',
+  'vault/tests/faults-injected',
+  'tracker/tests/upload-slots',
+  'tracker/tests/announce-front-edges',
+]
+
+const rank = ({ path }) => {
+  const found = LONGEST.findIndex((name) => path.includes(`/${name}.test.`))
+  return found === -1 ? LONGEST.length : found
+}
+
+export default class extends Sequencer {
+  sort(tests) {
+    return super.sort(tests).toSorted((a, b) => rank(a) - rank(b))
+  }
+}
