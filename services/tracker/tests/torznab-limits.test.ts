@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { eventually } from '@vault-and-tracker/dev-env'
 import type { Answer } from './support/client.ts'
 import { createMember } from './support/members.ts'
@@ -11,16 +11,24 @@ const HOUR = 60 * MINUTE
 let site: TorznabSite
 const others: TestTracker[] = []
 
+beforeAll(async () => {
+  site = await startTorznabSite({ TRUSTED_PROXIES: '127.0.0.1' })
+})
 afterEach(async () => {
   for (const tracker of others.splice(0)) await tracker.stop()
-  await site.tracker.stop()
 })
+afterAll(() => site.tracker.stop())
 
-/** A site whose clock is stopped a second after a full minute, so that no test reaches the end of a window. */
-async function startSite(limits: { searches?: number; downloads?: number }): Promise<void> {
-  site = await startTorznabSite({ TRUSTED_PROXIES: '127.0.0.1' })
+/** A second after the next full minute, so that no test reaches the end of a window. */
+const nextMinute = (): number => Math.ceil(site.tracker.now() / MINUTE) * MINUTE + 1_000
+
+/** Forgets all requests and blocks, sets limits and stops the clock. */
+async function begin(limits: { searches?: number; downloads?: number }): Promise<void> {
+  const { redisClient } = site.tracker
+  const counted = await redisClient.keys('torznab:*')
+  if (counted.length > 0) await redisClient.del(...counted)
   await setLimits(site.tracker, { searches: 30, downloads: 20, ...limits })
-  site.tracker.holdClock(Math.ceil(Date.now() / MINUTE) * MINUTE + 1_000)
+  site.tracker.holdClock(nextMinute())
 }
 
 const ADDRESS = '203.0.113.9'
@@ -50,7 +58,7 @@ const retryAfter = (answer: Answer): number => Number(answer.headers.get('retry-
 
 describe('limits of a user', () => {
   test('searches are limited per window, and responses contain their number', async () => {
-    await startSite({ searches: 3 })
+    await begin({ searches: 3 })
     const feeds = []
     for (let i = 0; i < 3; i++) feeds.push((await readFeed(await search())).limits)
     expect(feeds.map(({ apiCurrent }) => apiCurrent)).toEqual(['1', '2', '3'])
@@ -63,7 +71,7 @@ describe('limits of a user', () => {
   })
 
   test('downloads have a separate limit', async () => {
-    await startSite({ searches: 5, downloads: 2 })
+    await begin({ searches: 5, downloads: 2 })
     const { infoHash } = await site.upload('Limited.Film.2020.1080p.BluRay.x264-GRP', { category: 'movies-hd' })
     const statuses = []
     for (let i = 0; i < 3; i++) statuses.push((await download(infoHash)).status)
@@ -77,14 +85,14 @@ describe('limits of a user', () => {
   })
 
   test('caps is never counted and never refused', async () => {
-    await startSite({ searches: 1 })
+    await begin({ searches: 1 })
     await beRefused(10)
     const caps = await site.ask('t=caps', { 'x-forwarded-for': ADDRESS })
     expect(caps.status).toBe(200)
   })
 
   test('requests are counted per user, across addresses', async () => {
-    await startSite({ searches: 2 })
+    await begin({ searches: 2 })
     const other = await createMember(site.tracker, 'other')
     expect((await search('203.0.113.1')).status).toBe(200)
     expect((await search('203.0.113.2')).status).toBe(200)
@@ -93,7 +101,7 @@ describe('limits of a user', () => {
   })
 
   test('two trackers on one Redis count together, and follow a change of the limit', async () => {
-    await startSite({ searches: 4 })
+    await begin({ searches: 4 })
     const replica = await startReplica()
     const ask = async (tracker: TestTracker) =>
       (await tracker.client().get(`/api/torznab?t=search&limit=0&apikey=${site.uploader.passkey}`)).status
@@ -107,7 +115,7 @@ describe('limits of a user', () => {
   })
 
   test('a page that did not change is counted too', async () => {
-    await startSite({ searches: 2 })
+    await begin({ searches: 2 })
     const etag = (await site.ask('t=search')).headers.get('etag') ?? ''
     const statuses = []
     for (let i = 0; i < 2; i++) statuses.push((await site.ask('t=search', { 'if-none-match': etag })).status)
@@ -115,7 +123,7 @@ describe('limits of a user', () => {
   })
 
   test('requests of suspended users and of those blocked from the API are limited too', async () => {
-    await startSite({ searches: 1 })
+    await begin({ searches: 1 })
     const admin = await site.tracker.signedIn('judge', 'admin')
     const member = await createMember(site.tracker, 'misbehaved')
     for (const [changes, address] of [
@@ -131,7 +139,7 @@ describe('limits of a user', () => {
   })
 
   test('of many requests at once exactly as many pass as the limit allows', async () => {
-    await startSite({ searches: 7 })
+    await begin({ searches: 7 })
     const answers = await Promise.all(Array.from({ length: 15 }, () => search()))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(7)
   })
@@ -141,13 +149,13 @@ describe('limits of a user', () => {
 async function startReplica(): Promise<TestTracker> {
   const replica = await site.tracker.replica()
   others.push(replica)
-  replica.holdClock(Math.ceil(Date.now() / MINUTE) * MINUTE + 1_000)
+  replica.holdClock(site.tracker.now())
   return replica
 }
 
 describe('blocks of an address', () => {
   test('the tenth refusal of a window blocks the address, with Retry-After', async () => {
-    await startSite({ searches: 1 })
+    await begin({ searches: 1 })
     const ninth = await beRefused(9)
     expect(retryAfter(ninth)).toBe(59)
     const tenth = await search()
@@ -163,7 +171,7 @@ describe('blocks of an address', () => {
   })
 
   test('each block is twice as long, up to 24 hours', async () => {
-    await startSite({ searches: 1 })
+    await begin({ searches: 1 })
     const steps = []
     for (let i = 0; i < 11; i++) {
       const seconds = retryAfter(await beRefused(10))
@@ -174,7 +182,7 @@ describe('blocks of an address', () => {
   })
 
   test('refusals in three consecutive windows block, refusals in two do not', async () => {
-    await startSite({ searches: 1 })
+    await begin({ searches: 1 })
     const refusals = []
     for (const wait of [1, 2, 1, 1, 1]) {
       refusals.push(retryAfter(await beRefused(1)))
@@ -185,7 +193,7 @@ describe('blocks of an address', () => {
   })
 
   test('a burst at the edge of a window does not block', async () => {
-    await startSite({ searches: 5 })
+    await begin({ searches: 5 })
     site.tracker.advance(58_000)
     expect((await searches(14)).filter((status) => status === 429)).toHaveLength(9)
     site.tracker.advance(2_000)
@@ -195,7 +203,7 @@ describe('blocks of an address', () => {
   })
 
   test('refusals by the block itself do not count', async () => {
-    await startSite({ searches: 1 })
+    await begin({ searches: 1 })
     await beRefused(10)
     await searches(50)
     site.tracker.advance(5 * MINUTE)
@@ -204,7 +212,7 @@ describe('blocks of an address', () => {
   })
 
   test('the length is forgotten 24 hours after the block without a refusal', async () => {
-    await startSite({ searches: 1 })
+    await begin({ searches: 1 })
     await beRefused(10)
     site.tracker.advance(5 * MINUTE + 24 * HOUR - 2 * MINUTE)
     expect(retryAfter(await beRefused(10))).toBe(600)
@@ -213,7 +221,7 @@ describe('blocks of an address', () => {
   })
 
   test('a refusal in the meantime keeps the length', async () => {
-    await startSite({ searches: 1 })
+    await begin({ searches: 1 })
     await beRefused(10)
     site.tracker.advance(5 * MINUTE + 23 * HOUR)
     await beRefused(1)
@@ -222,7 +230,7 @@ describe('blocks of an address', () => {
   })
 
   test('an IPv6 address is blocked with its /64', async () => {
-    await startSite({ searches: 1 })
+    await begin({ searches: 1 })
     await beRefused(10, '2001:db8:0:1::1')
     expect((await search('2001:db8:0:1:ffff::2')).status).toBe(429)
     site.tracker.advance(MINUTE)
@@ -230,7 +238,7 @@ describe('blocks of an address', () => {
   })
 
   test('administrators see blocks and lift them', async () => {
-    await startSite({ searches: 1 })
+    await begin({ searches: 1 })
     await beRefused(10, '2001:db8:0:1::1')
     site.tracker.advance(MINUTE)
     const admin = await site.tracker.signedIn('warden', 'admin')
@@ -248,7 +256,7 @@ describe('blocks of an address', () => {
   })
 
   test('all keys in Redis expire', async () => {
-    await startSite({ searches: 1 })
+    await begin({ searches: 1 })
     await beRefused(3, '203.0.113.1')
     await beRefused(10, '203.0.113.2')
     await site.ask('t=search&apikey=wrong')
@@ -267,7 +275,7 @@ describe('wrong keys', () => {
     site.ask(`t=search&apikey=${'e'.repeat(40)}`, { 'x-forwarded-for': address })
 
   test('twenty in five minutes of one address, then 429; a valid key still works there', async () => {
-    await startSite({})
+    await begin({})
     for (let i = 0; i < 20; i++) expect((await guess()).status).toBe(401)
     site.tracker.advance(MINUTE)
     const refused = await guess()
@@ -279,7 +287,7 @@ describe('wrong keys', () => {
   })
 
   test('never block the address', async () => {
-    await startSite({})
+    await begin({})
     for (let i = 0; i < 60; i++) await guess()
     expect((await search()).status).toBe(200)
     expect(await site.tracker.redisClient.keys('torznab:address:*')).toEqual([])

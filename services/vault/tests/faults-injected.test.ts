@@ -17,7 +17,8 @@ import { runProgram, startVaultProcess, type VaultProcess } from './support/vaul
 /** `infra/faults` sets both. Every fault is injected once, however short the time is. */
 const SECONDS = Number(process.env['FAULT_SECONDS'] ?? 12 * (TRIALS - 1))
 const SEED = Number(process.env['FAULT_SEED'] ?? 20_261_122)
-const CLIENTS = 8
+/** In a short run more would only keep the processor busy. */
+const CLIENTS = SECONDS > 0 ? 8 : 3
 const FREEZE_MS = 1_500
 
 let servers: DurableServers

@@ -19,7 +19,7 @@ export async function launchChromium(args: readonly string[] = []): Promise<Brow
 /** The width of the window. */
 export type View = { readonly width: 1280 | 390 }
 
-export const VIEWS: readonly View[] = [{ width: 1280 }, { width: 390 }]
+const VIEWS: readonly View[] = [{ width: 1280 }, { width: 390 }]
 
 /** An open page. */
 export type Visit = {

@@ -117,7 +117,8 @@ export async function startTracker(
   const running = await listen(server, { host: config.HOST, port: config.PORT }, { front })
   const url = `http://127.0.0.1:${String(running.port)}`
   const db = createKysely<Schema>(createPool({ url: database.appUrl, name: 'test', size: 2, logger }))
-  const redisClient = await connectRedis({ url: redisUrl, name: 'test', logger })
+  // A busy machine may take longer than the tracker waits.
+  const redisClient = await connectRedis({ url: redisUrl, name: 'test', logger, commandTimeout: 60_000 })
   const resources = createResources()
   const swarmRedis = await connectSwarmRedis({ config, logger, resources, redis: redisClient })
   const swarms = createRedisSwarms({ redis: swarmRedis, clock, random: Math.random, settings: swarmSettings(config) })

@@ -3,7 +3,7 @@ import type { Client } from '../../tests/support/client.ts'
 import { createMember } from '../../tests/support/members.ts'
 import { setLimits } from '../../tests/support/torznab.ts'
 import { requestsAreWritten } from '../../tests/support/torznab-log.ts'
-import { addTorrent, DESKTOP, type Site, startSite, VIEWS, type Visit } from './support/site.ts'
+import { addTorrent, DESKTOP, type Site, startSite, type Visit } from './support/site.ts'
 import { useTorznab } from './support/torznab-use.ts'
 
 let site: Site
@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => site.stop())
 
-const open = (search = '', view = DESKTOP): Promise<Visit> => site.open(`/admin/torznab${search}`, view, admin)
+const open = (search = ''): Promise<Visit> => site.open(`/admin/torznab${search}`, DESKTOP, admin)
 
 /** The actions of the admin log, the newest first. */
 async function actions(): Promise<readonly string[]> {
@@ -111,8 +111,8 @@ describe('an API that is used', () => {
     await page.context().close()
   })
 
-  test.each(VIEWS)('each tab shows what there is ($width px)', async (view) => {
-    const { page, problems } = await open('', view)
+  test('each tab shows what there is', async () => {
+    const { page, problems } = await open()
     const passkey = (await admin.get('/api/user/me')).member('passkey')
     const tab = (name: string): Promise<void> =>
       page.getByRole('navigation', { name: 'Torznab API' }).getByRole('link', { name }).click()

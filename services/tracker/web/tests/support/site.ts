@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll } from '@jest/globals'
-import { launchChromium, VIEWS, type View, type Visit, visitPage } from '@vault-and-tracker/dev-env'
+import { launchChromium, type View, type Visit, visitPage } from '@vault-and-tracker/dev-env'
 import type { Browser } from 'playwright-core'
 import type { Client } from '../../../tests/support/client.ts'
 import { makeTorrent } from '../../../tests/support/make-torrent.ts'
 import { startTracker, type TestTracker } from '../../../tests/support/tracker.ts'
 
-export { VIEWS, type Visit }
+export type { Visit }
 
 export const DESKTOP: View = { width: 1280 }
 export const NARROW: View = { width: 390 }
