@@ -43,13 +43,12 @@ const DOCUMENT = 'no-cache'
 
 /**
  * The document at `/openapi.json`, and a page at `/docs` that shows it without requests to other hosts. Both are public, so
- * each body is read and compressed once, at its first request.
+ * each body is made and compressed once, at its first request.
  *
  * @param options `methodNotAllowed` creates the error for methods other than GET and HEAD; `Allow` is set already
  */
-export function documentRoutes(document: OpenApiDocument, options: { methodNotAllowed: () => Error }): Router {
+export function documentRoutes(describeApi: () => OpenApiDocument, options: { methodNotAllowed: () => Error }): Router {
   const router = Router({ caseSensitive: true, strict: true })
-  const title = String(document.info['title'])
   const styles = require.resolve('swagger-ui-dist/swagger-ui.css')
   const script = require.resolve('swagger-ui-dist/swagger-ui-bundle.js')
   const serve = (path: string, type: string, cacheControl: string, load: () => string | Promise<Buffer>): void => {
@@ -67,8 +66,8 @@ export function documentRoutes(document: OpenApiDocument, options: { methodNotAl
       sendContent(request, response, content)
     })
   }
-  serve('/openapi.json', 'application/json', DOCUMENT, () => JSON.stringify(document))
-  serve('/docs', 'text/html', DOCUMENT, () => page(title))
+  serve('/openapi.json', 'application/json', DOCUMENT, () => JSON.stringify(describeApi()))
+  serve('/docs', 'text/html', DOCUMENT, () => page(String(describeApi().info['title'])))
   serve('/docs/start.js', 'text/javascript', DOCUMENT, () => START)
   serve('/docs/swagger-ui.css', 'text/css', FILES, () => readFile(styles))
   serve('/docs/swagger-ui-bundle.js', 'text/javascript', FILES, () => readFile(script))

@@ -95,7 +95,7 @@ test('the operational paths are described too', () => {
 function documentApp(): Express {
   return express()
     .disable('etag')
-    .use(documentRoutes(document, { methodNotAllowed: () => new Error('not with this method') }))
+    .use(documentRoutes(() => document, { methodNotAllowed: () => new Error('not with this method') }))
     .use(((error: Error, _request, response, _next) => {
       response.status(405).send(error.message)
     }) satisfies ErrorRequestHandler)

@@ -95,7 +95,7 @@ export function createApp(context: Context, { logger, stopping }: { logger: Logg
   app.use(healthRoutes({ checks, stopping, logger, metrics: metrics.handler, methodNotAllowed }))
   app.use(torznabRoutes)
   app.use(serve(ENDPOINTS, useCases, rest.serving))
-  app.use(documentRoutes(describeApi(), { methodNotAllowed }))
+  app.use(documentRoutes(describeApi, { methodNotAllowed }))
   const onMissing = (text: string): void => logger.warn(text)
   app.use(webApplication({ folder: WEB_FOLDER, pages: WEB_PAGES, onMissing, sendsForms: true, name: siteName }))
   app.use(unknownPath)

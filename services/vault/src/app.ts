@@ -110,7 +110,7 @@ export function createApp(context: Context, { logger, stopping }: Options): Expr
   app.use('/v1/admin', administratorsOnly(rest.administrator), administratorsOnlyOnError(rest.administrator))
   const methodNotAllowed = () => apiError('method_not_allowed')
   app.use(healthRoutes({ checks, stopping, logger, metrics: metrics.handler, methodNotAllowed }))
-  app.use(documentRoutes(describeApi(), { methodNotAllowed }))
+  app.use(documentRoutes(describeApi, { methodNotAllowed }))
   app.use('/console', webApplication({ folder: WEB_FOLDER, pages: WEB_PAGES, onMissing: (text) => logger.warn(text) }))
   app.use(unknownPath)
   app.use(rest.noteRefusals, createErrorAnswer(logger))
