@@ -163,7 +163,8 @@ test('completes a killed rewrap', async () => {
   expect(await left()).toBe(700)
 
   const interrupted = startProgram('commands/keyring.command', ['rewrap'], fixture.env)
-  await eventually(async () => (await left()) < 700)
+  // Checked often, to kill it before it has finished.
+  await eventually(async () => (await left()) < 700, undefined, 20)
   interrupted.kill('SIGKILL')
   await once(interrupted, 'close')
   expect(await fixture.keys('rewrap')).toMatchObject({ status: 0, stderr: '' })

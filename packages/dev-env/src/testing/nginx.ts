@@ -152,7 +152,7 @@ export type ReplicaPair = {
 
 /** How long nginx may take to finish requests to a replica, according to docs/operations.md. */
 const DRAIN_MS = 2_000
-const CLIENTS = 32
+const CLIENTS = TRIALS > 1 ? 32 : 8
 /** Of each client after an answer, so that the clients do not take the processor from nginx and the replicas. */
 const PAUSE_AFTER_ANSWER_MS = 10
 
