@@ -76,7 +76,7 @@ test('exactly one of many starts takes over a stale lock', async () => {
   assert.deepEqual(codes, [7, 7, 7, 0])
 })
 
-test('the end of npm is noticed', async () => {
+test('notices that npm has ended', async () => {
   const watcher = `import { onInterrupt } from ${JSON.stringify(join(import.meta.dirname, 'lib/interrupt.mjs'))}
     onInterrupt(() => { console.log('orphaned'); process.exit() })
     console.log('watching'); setInterval(() => {}, 1000)`

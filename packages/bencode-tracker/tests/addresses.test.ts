@@ -184,7 +184,7 @@ describe('isPrivateAddress', () => {
     expect(isPrivateAddress(Buffer.from(`${'0'.repeat(20)}ffff0a000001`, 'hex'))).toBe(true)
   })
 
-  test.each([0, 3, 5, 15, 17])('is true for %d bytes, which are no address', (length) => {
+  test.each([0, 3, 5, 15, 17])('is true for %d bytes, which are not an address', (length) => {
     expect(isPrivateAddress(new Uint8Array(length).fill(8))).toBe(true)
   })
 })

@@ -108,7 +108,7 @@ describe('parseAnnounceQuery reads', () => {
     expect(parsed(`&&${announceQuery().replaceAll('&', '&&')}&`)).toEqual(defaults)
   })
 
-  test('a query right after a longer one, without a trace of that', () => {
+  test('a query after a longer one, without its parameters', () => {
     parseAnnounceQuery(announceQuery({ peer_id: 'f'.repeat(20), key: 'f'.repeat(60) }))
     expect(refusal('info_hash=%')).toBe('invalid_info_hash')
     expect(refusal('info_hash=%f')).toBe('invalid_info_hash')
@@ -207,11 +207,11 @@ describe('parseAnnounceQuery refuses', () => {
     expect(refusal(`${announceQuery({ [name]: undefined })}&${parameter}&${parameter}`)).toBe('repeated_parameter')
   })
 
-  test('a known parameter without a value sign as if it were empty', () => {
+  test('a known parameter without an equals sign as if it were empty', () => {
     expect(refusal(announceQuery({ port: undefined }) + '&port')).toBe('invalid_port')
   })
 
-  test('names that only look like known ones', () => {
+  test('names that resemble known ones', () => {
     expect(refusal(announceQuery({ port: undefined, p0rt: '1', Port: '1', ports: '1', por: '1' }))).toBe('missing_port')
     expect(refusal(announceQuery({ info_hash: undefined, 'info%5fhash': 'a'.repeat(20) }))).toBe('missing_info_hash')
   })

@@ -36,7 +36,7 @@ describe('decodeBencode reads', () => {
     expect(toPlain(decodeBencode(bytes(text)))).toEqual(value)
   })
 
-  test('a view into a larger buffer by its own bytes alone', () => {
+  test('only the bytes of a view into a larger buffer', () => {
     const larger = bytes('xxi42exx')
     expect(toPlain(decodeBencode(new Uint8Array(larger.buffer, larger.byteOffset + 2, 4)))).toBe(42)
   })

@@ -60,7 +60,7 @@ describe('encodeBencode refuses', () => {
   })
 })
 
-/** Values that the npm package can hold too: ASCII keys, and strings as bytes. */
+/** Values that the npm package can represent too: ASCII keys, and strings as bytes. */
 const anyValue: fc.Arbitrary<Exclude<BencodeInput, string | RawBencode>> = fc.letrec((tie) => ({
   value: fc.oneof(
     { maxDepth: 4, withCrossShrink: true },

@@ -12,7 +12,7 @@ function decodeQuery(encoded: string): string | undefined {
 }
 
 describe('percent-decoding', () => {
-  test('gives back each of the 256 bytes, escaped in either case', () => {
+  test('decodes each of the 256 bytes, escaped in either case', () => {
     for (let byte = 0; byte < 256; byte++) {
       const id = Buffer.alloc(20, byte)
       expect(decodeQuery(escapeAll(id))).toBe(id.toString('hex'))
@@ -20,7 +20,7 @@ describe('percent-decoding', () => {
     }
   })
 
-  test('takes the printable ASCII bytes bare and no other', () => {
+  test('accepts only printable ASCII unescaped', () => {
     for (let byte = 0; byte < 256; byte++) {
       const bare = String.fromCharCode(byte).repeat(20)
       const accepted = byte >= 0x21 && byte <= 0x7e && byte !== 0x25
@@ -32,7 +32,7 @@ describe('percent-decoding', () => {
     expect(decodeQuery('%C3%A9'.repeat(10))).toBe('c3a9'.repeat(10))
   })
 
-  test('refuses an escape with any character that is no hex digit', () => {
+  test('refuses an escape with a character other than a hex digit', () => {
     const rest = 'a'.repeat(19)
     for (let code = 0; code < 256; code++) {
       const character = String.fromCharCode(code)
@@ -57,7 +57,7 @@ describe('ids', () => {
     expect(read()).toBe(HEX)
   })
 
-  test('are read from a view by its own bytes alone', () => {
+  test('are read only from the bytes of a view', () => {
     const larger = Buffer.concat([Buffer.alloc(3), INFO_HASH, Buffer.alloc(3)])
     expect(infoHashFromBytes(larger.subarray(3, 23))).toBe(HEX)
   })
@@ -70,7 +70,7 @@ describe('ids', () => {
     expect(infoHashFromBytes(Buffer.alloc(21))).toBeUndefined()
   })
 
-  test('with a character that is no hex digit are refused', () => {
+  test('with a character other than a hex digit are refused', () => {
     expect(parseInfoHash(`${HEX.slice(1)}g`)).toBeUndefined()
     expect(parsePeerId(`${HEX.slice(1)} `)).toBeUndefined()
     expect(parseInfoHash(`${HEX.slice(1)}\n`)).toBeUndefined()

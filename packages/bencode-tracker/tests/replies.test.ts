@@ -219,7 +219,7 @@ describe('the tables of sentences', () => {
     expect(new Set(sentences).size).toBe(sentences.length)
   })
 
-  test('answer 429 for the announce limit alone', () => {
+  test('use 429 for the announce limit only', () => {
     const departures = Object.entries(FAILURES).filter(([, { status }]) => status !== 200)
     expect(departures.map(([name]) => name)).toEqual(['announce_limit'])
   })

@@ -59,7 +59,7 @@ describe('parseTorrent reads version 1', () => {
     expect(parseTorrent(multiFile([file(['a']), pad, file(['b']), pad], 4)).files.length).toBe(2)
   })
 
-  test('with the info hash that the npm implementation comes to', () => {
+  test('with the info hash that the npm implementation computes', () => {
     const bytes = singleFile()
     const decoded = npmBencode.decode(bytes)
     if (typeof decoded !== 'object' || decoded === null || !('info' in decoded)) throw new TypeError('no info')

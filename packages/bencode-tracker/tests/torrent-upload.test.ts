@@ -33,7 +33,7 @@ describe('prepareUpload', () => {
     expect(prepareUpload(marked, SITE)).toEqual(prepareUpload(singleFile(), SITE))
   })
 
-  test('keeps no notes of the outer dictionary', () => {
+  test('removes comments from the outer dictionary', () => {
     const notes = { comment: 'für alle', 'created by': 'mktorrent', 'creation date': 1_700_000_000, encoding: 'UTF-8' }
     expect(prepareUpload(singleFile({}, notes), SITE)).toEqual(prepareUpload(singleFile(), SITE))
     const malformed = { comment: 1, 'created by': Buffer.from([0xff]), 'creation date': -1, encoding: [] }
@@ -106,7 +106,7 @@ describe('buildTorrentFile', () => {
     )
   })
 
-  test('has nothing but the announce URL and the info slice when there is nothing else', () => {
+  test('has only the announce URL and the info slice by default', () => {
     const file = buildTorrentFile({ infoSlice: Buffer.from('de'), announceUrl: 'http://a/', furtherTiers: [] })
     expect(file.toString()).toBe('d8:announce9:http://a/4:infodee')
   })

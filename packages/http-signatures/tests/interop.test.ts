@@ -54,7 +54,7 @@ for (const { what, method, target, covered } of requests) {
   describe(`http-message-sig, ${what}`, () => {
     const fields = Object.entries(digestHeader).map(([name, value]) => ({ name, value }))
 
-    test('signs what we accept, and what we sign is the same bytes', async () => {
+    test('produces the same bytes, which we accept', async () => {
       const made = await createSignature(
         { kind: 'request', method, targetUri: url, fields },
         {

@@ -58,7 +58,7 @@ describe('the portable entry', () => {
     await expect(portable.signRequest(request)).rejects.toMatchObject({ name: 'SignatureError', code: 'invalid_input' })
   })
 
-  test('reaches no node: module and names no Node global', () => {
+  test('imports no node: module and uses no Node global', () => {
     const reached = reachableFrom(new URL('../src/portable.ts', import.meta.url))
     expect(reached.size).toBeGreaterThan(6)
     for (const source of reached.values()) expect(source).not.toMatch(/node:|\bBuffer\b|\bprocess\b|\brequire\(/)

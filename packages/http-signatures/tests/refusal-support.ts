@@ -14,7 +14,7 @@ import {
   withField,
 } from './support.ts'
 
-// Every request of a refusal carries a genuine signature of what it says, wherever it can: only the rule under test
+// Every request of a refusal carries a genuine signature of what it says, if possible: only the rule under test
 // refuses it, and the message pins which rule that was.
 
 /** Defines a test of each request that must be refused with this code and message. */

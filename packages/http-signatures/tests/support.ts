@@ -94,7 +94,7 @@ export function check(message: ReceivedMessage, { now = NOW, body = '', contentR
 
 export type Refusal = { readonly code: SignatureErrorCode; readonly message: string }
 
-/** The refusal that `action` ends in, or 'accepted'. Any other error goes through and fails the test. */
+/** The refusal that `action` ends in, or 'accepted'. Any other error fails the test. */
 export function outcome(action: () => unknown): Refusal | 'accepted' {
   try {
     action()

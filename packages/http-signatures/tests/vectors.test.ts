@@ -65,7 +65,7 @@ describe('Wycheproof, Ed25519', () => {
   const { testGroups } = fixture('ed25519_test.json') as Wycheproof
   const cases = testGroups.flatMap(({ publicKey, tests }) => tests.map((vector) => ({ pk: publicKey.pk, ...vector })))
 
-  test('every one of the 151 verdicts is ours', () => {
+  test('agrees with all 151 verdicts', () => {
     const wrong = cases.filter(({ pk, msg, sig, result }) => {
       return createVerifyKey(parsePublicKey(pk)).verify(bytes(msg), bytes(sig)) !== (result === 'valid')
     })
@@ -77,7 +77,7 @@ type Speccheck = readonly { readonly message: string; readonly pub_key: string; 
 
 describe('ed25519-speccheck, "Taming the many EdDSAs"', () => {
   const cases = fixture('speccheck_cases.json') as Speccheck
-  // What each case is, what admission says to its key, and what node:crypto says without it. Undefined where that
+  // Each case, whether its key is admitted, and whether node:crypto alone accepts the signature. Undefined where that
   // depends on the version: Node 20 accepts what the key's order makes forgeable, later ones refuse (nodejs/node#64026).
   const ADMITTED = 'accepted'
   const ORDER = { code: 'invalid_public_key', message: 'the point is not of prime order' }

@@ -41,11 +41,11 @@ describe('requested ids cover', () => {
     expect(covered([100_000], custom)).toEqual([100_000, 100_500, 7030])
   })
 
-  test('a part by its family, though the site has no such family', () => {
+  test('a subcategory by its family, even if the site lacks the family', () => {
     expect(covered([7000], custom)).toEqual([7030])
   })
 
-  test('a tree that goes in circles without end', () => {
+  test('a cyclic tree, without looping', () => {
     const circle = [
       { id: 'a', parentId: 'b', torznabId: 1, name: 'A' },
       { id: 'b', parentId: 'a', torznabId: 2, name: 'B' },
@@ -67,13 +67,13 @@ describe('an item is in', () => {
     expect(itemCategories(id, SITE)).toEqual(expected)
   })
 
-  test('categories that caps shows, whichever it is in', () => {
+  test('categories that caps lists, at any level', () => {
     const shown = capsCategories(SITE).flatMap(({ id, subcategories }) => [id, ...subcategories.map((sub) => sub.id)])
     for (const { id } of SITE) expect(shown).toEqual(expect.arrayContaining([...itemCategories(id, SITE)]))
   })
 })
 
-test('caps shows an id that is root and child as the root, once', () => {
+test('caps lists an id that is both root and child once, as a root', () => {
   const games = capsCategories(SITE).find(({ id }) => id === 4050)
   expect(games).toEqual({
     id: 4050,
@@ -86,7 +86,7 @@ test('caps shows an id that is root and child as the root, once', () => {
   })
 })
 
-test('caps shows what lies deeper below its root', () => {
+test('caps lists deeper levels below their root', () => {
   const deep = [
     { id: 'a', parentId: null, torznabId: 8000, name: 'A' },
     { id: 'b', parentId: 'a', torznabId: 8010, name: 'B' },

@@ -25,7 +25,7 @@ test('every kind can be written', () => {
   }
 })
 
-test('a parameter at fault is named behind the text that tools compare', () => {
+test('an incorrect parameter is named after the text that tools compare', () => {
   expect(torznabError('missingParameter', 'apikey').description).toBe('Missing parameter: apikey')
 })
 

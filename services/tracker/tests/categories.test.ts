@@ -76,7 +76,7 @@ test.each([
   ['games-pc', 4050],
   ['ebooks', 7020],
   ['books', 7020],
-])('a category created with the slug %s gets the Torznab id %i', async (slug, torznabId) => {
+])('a category created with the slug %s gets the Torznab ID %i', async (slug, torznabId) => {
   const made = await admin.post('/api/admin/categories', { slug, name: 'A name' })
   expect([made.status, made.json]).toMatchObject([201, { slug, torznabId }])
 })

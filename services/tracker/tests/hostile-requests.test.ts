@@ -20,7 +20,7 @@ function requestOf(line: string, fields: string, body = ''): string {
 /** The statuses of all answers that a connection gets until the tracker closes it. */
 async function statusesOf(...pieces: readonly string[]): Promise<readonly number[]> {
   const socket = await open(Number(new URL(tracker.url).port))
-  // A connection that the tracker leaves open must not hold up the test.
+  // A connection that the tracker leaves open must not delay the test.
   socket.setTimeout(2_000, () => socket.destroy())
   const answers = readToEnd(socket)
   for (const piece of pieces) {

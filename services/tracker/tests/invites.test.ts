@@ -131,7 +131,7 @@ describe('a revoked invite', () => {
   const logOf = async (client: Client) =>
     ((await admin.get(`/api/admin/log?target=${await idOf(client)}`)).json as { items: unknown[] }).items
 
-  /** A member with an allowance, and an invite that they made of it. */
+  /** A member with an allowance, and an invite created from it. */
   async function memberWithInvite(username: string, allowance = 1) {
     const client = await tracker.signedIn(username)
     await tracker.sql('update users set invites_left = $1 where username = $2', [allowance, username])

@@ -18,7 +18,7 @@ async function npmClient(announceUrl: string, infoHash: string): Promise<unknown
   return JSON.parse(stdout)
 }
 
-/** One seeder is there already; the client starts, scrapes, completes and stops. */
+/** One seeder exists already; the client starts, scrapes, completes and stops. */
 const LIFE = {
   started: { complete: 1, incomplete: 1, downloaded: 0 },
   scraped: { complete: 1, incomplete: 1, downloaded: 0 },

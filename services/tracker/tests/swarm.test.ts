@@ -263,7 +263,7 @@ test('over many announces, all peers are returned equally often', async () => {
   }
   const expected = (rounds * 50) / peers
   const frequencies = Array.from({ length: peers }, (_, i) => chosen.get(i + 1) ?? 0)
-  // Windows of 50 make neighbours alike, so the spread is that of `rounds` choices of one in eight.
+  // Windows of 50 give neighbours similar counts, so the spread is that of `rounds` choices of one in eight.
   const spread = Math.sqrt(rounds * (1 / 8) * (7 / 8))
   expect(Math.min(...frequencies)).toBeGreaterThan(expected - 6 * spread)
   expect(Math.max(...frequencies)).toBeLessThan(expected + 6 * spread)

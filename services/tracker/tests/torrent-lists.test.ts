@@ -52,7 +52,7 @@ test.each([
   expect(answer.member('error', 'message')).toMatch(new RegExp(`^${name}: `))
 })
 
-test('a category includes its subcategories, and a well-known slug finds its Torznab id', async () => {
+test('a category includes its subcategories, and a well-known slug finds its Torznab ID', async () => {
   const root = await uploaded('In.Books', { category: 'books' })
   const leaf = await uploaded('In.Comics', { category: 'comics' })
   const ids = async (slug: string) => idsOf(await other.get(`/api/torrents?category=${slug}`))

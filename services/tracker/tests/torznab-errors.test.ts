@@ -119,7 +119,7 @@ describe('download', () => {
     expect([noKey.status, readError(noKey).description]).toEqual([400, 'Missing parameter: apikey'])
   })
 
-  test('a user who may not download gets 102, but for their own torrents', async () => {
+  test('a user who may not download gets 102, except for their own torrents', async () => {
     const { infoHash } = await site.upload('Withheld.Film.2020.1080p.BluRay.x264-GRP', { category: 'movies-hd' })
     const member = await createMember(site.tracker, 'withheld')
     const admin = await site.tracker.signedIn('keeper', 'admin')
@@ -133,7 +133,7 @@ describe('download', () => {
   })
 })
 
-test('an API that is switched off answers nothing but 910, on every replica', async () => {
+test('a disabled API answers only 910, on every replica', async () => {
   const replica = await site.tracker.replica()
   const replicaStatus = async () => (await replica.client().get('/api/torznab?t=caps')).status
   expect(await replicaStatus()).toBe(200)
@@ -153,7 +153,7 @@ test('an API that is switched off answers nothing but 910, on every replica', as
   await replica.stop()
 })
 
-test('with TORZNAB_ERROR_STATUS=200 refusals have that status, but for limits and downloads', async () => {
+test('with TORZNAB_ERROR_STATUS=200 refusals have that status, except for limits and downloads', async () => {
   const plain = await startTorznabSite({ TORZNAB_ERROR_STATUS: '200' })
   try {
     for (const [query, code] of [

@@ -57,7 +57,7 @@ test('requests refused by a block do not count as refusals by a limit', async ()
   expect(await usage('noisy')).toMatchObject({ items: [{ requests: 11, errors: 10, violations: 10 }] })
 })
 
-test('a limit that is raised lets in who was answered less often', async () => {
+test('raising a limit admits users below the new one', async () => {
   await limit(2)
   const { passkey } = await createMember(site.tracker, 'raised')
   const statuses = []

@@ -138,7 +138,7 @@ describe('limits of a user', () => {
     }
   })
 
-  test('of many requests at once exactly as many pass as the limit allows', async () => {
+  test('exactly as many concurrent requests pass as the limit allows', async () => {
     await begin({ searches: 7 })
     const answers = await Promise.all(Array.from({ length: 15 }, () => search()))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(7)
@@ -211,7 +211,7 @@ describe('blocks of an address', () => {
     expect(retryAfter(await search())).toBe(59)
   })
 
-  test('the length is forgotten 24 hours after the block without a refusal', async () => {
+  test('the duration resets after 24 hours without a refusal', async () => {
     await begin({ searches: 1 })
     await beRefused(10)
     site.tracker.advance(5 * MINUTE + 24 * HOUR - 2 * MINUTE)
@@ -220,7 +220,7 @@ describe('blocks of an address', () => {
     expect(retryAfter(await beRefused(10))).toBe(300)
   })
 
-  test('a refusal in the meantime keeps the length', async () => {
+  test('a refusal in the meantime keeps the duration', async () => {
     await begin({ searches: 1 })
     await beRefused(10)
     site.tracker.advance(5 * MINUTE + 23 * HOUR)
@@ -237,7 +237,7 @@ describe('blocks of an address', () => {
     expect((await search('2001:db8:0:2::1')).status).toBe(200)
   })
 
-  test('administrators see blocks and lift them', async () => {
+  test('administrators see and remove blocks', async () => {
     await begin({ searches: 1 })
     await beRefused(10, '2001:db8:0:1::1')
     site.tracker.advance(MINUTE)

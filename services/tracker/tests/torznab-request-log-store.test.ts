@@ -80,7 +80,7 @@ test('requests are counted by hour, function and application, by user, and witho
   })
 })
 
-test('processes that write at the same time lose nothing and do not lock each other out', async () => {
+test('concurrent writers lose nothing and do not deadlock', async () => {
   const stores = [1, 2, 3, 4].map(() => createRequestLogStore(tracker.db, LOG_BOUNDS))
   const requests = ['search', 'movie', 'download', 'tvsearch'].map((name, i) => ({
     function: name,
@@ -130,7 +130,7 @@ test.each([
   expect((await admin.get('/api/admin/torznab/statistics')).json).toMatchObject({ totals: { requests: 36 } })
 })
 
-test('a log that was emptied by hand has room again', async () => {
+test('a log that was emptied manually accepts entries again', async () => {
   const bounds = { requests: 3, bytes: 1_000_000 }
   await store(bounds).write(batchOf({}, {}, {}))
   await tracker.sql('delete from torznab_requests')

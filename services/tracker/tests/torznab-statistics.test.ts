@@ -165,7 +165,7 @@ test('a range of all times has the years that requests can be of', async () => {
   expect(series).toMatchObject({ step: 'month', items: { length: 1_200 } })
 })
 
-test('users count from their first to their newest request', async () => {
+test('users are counted from their first to their newest request', async () => {
   await count({ hoursAgo: 10 }, { hoursAgo: 5 }, { hoursAgo: 3, user: 1 }, { hoursAgo: 60, user: 2 })
   const ago = (hours: number) => new Date(now - hours * HOUR).toISOString()
   const users = async (from: number, to: number) =>

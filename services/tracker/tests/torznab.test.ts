@@ -151,7 +151,7 @@ describe('functions', () => {
     ['t=music&artist=Some+Artist&album=Other', []],
     ['t=book&author=Some+Writer&title=Some+Book', [BOOK]],
     ['t=book&title=Some+Book', [BOOK]],
-    // Parameters of the standard that the function does not heed: nothing, rather than everything.
+    // Standard parameters that the function does not support: an empty feed, not everything.
     ['t=tvsearch&rid=1', []],
     ['t=tvsearch&q=function&tvmazeid=1', []],
     ['t=search&q=function&imdbid=tt0133093', []],
@@ -181,7 +181,7 @@ describe('functions', () => {
     expect(await site.titles(`t=search&q=function+series&ApiKey=${passkey.toUpperCase()}`)).toEqual([SERIES])
   })
 
-  test('all addresses that tools make of the one answer alike', async () => {
+  test('all URLs that tools derive from the base URL work', async () => {
     const client = site.tracker.client()
     const query = `?t=search&q=function+series&apikey=${site.uploader.passkey}`
     const answers = await Promise.all(

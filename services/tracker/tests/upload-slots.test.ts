@@ -45,7 +45,7 @@ function preview(client: Client) {
 }
 const startMany = (count = TRIES) => Promise.all(Array.from({ length: count }, () => start()))
 
-/** Cuts uploads off, and sees that every slot is there again. */
+/** Cuts uploads off, and checks that every slot is free again. */
 async function cutOff(uploads: readonly RawUpload[]): Promise<void> {
   for (const { socket } of uploads) socket.destroy()
   await expectAllSlots()

@@ -70,7 +70,7 @@ test.each([
   }
 })
 
-test('problems of variables, proxies and keyring come together', () => {
+test('problems of variables, proxies and keyring are reported together', () => {
   const env = { ...good, PORT: 'x', FETCH_RATE_LIMIT: '-1', VAULT_KEYRING: 'a:b', VAULT_KEYRING_ACTIVE: 'c' }
   expect(problems(env).map((problem) => problem.split(':')[0])).toEqual([
     'PORT',
@@ -82,7 +82,7 @@ test('problems of variables, proxies and keyring come together', () => {
   expect(problems({ ...good, VAULT_KEYRING_FILE: '/x' })).toEqual([expect.stringContaining('not both')])
 })
 
-test('a keyring file has to be there and belong to its owner alone', () => {
+test('a keyring file must exist and be accessible only to its owner', () => {
   const folder = mkdtempSync(join(tmpdir(), 'vault-config-'))
   const file = join(folder, 'keyring.json')
   const env = { ...good, VAULT_KEYRING: '', VAULT_KEYRING_FILE: file }

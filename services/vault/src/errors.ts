@@ -45,11 +45,15 @@ export const ERRORS = {
     bare: false,
     meaning: 'The project already has a key with this name, or this public key.',
   },
-  too_many_keys: { status: 409, bare: false, meaning: 'The project has as many keys as it can have.' },
+  too_many_keys: { status: 409, bare: false, meaning: 'The project has reached the maximum number of keys.' },
   project_exists: { status: 409, bare: true, meaning: 'A project with this name already exists.' },
   trust_rule_exists: { status: 409, bare: false, meaning: 'The project has a trust rule with this name already.' },
-  too_many_webhooks: { status: 409, bare: false, meaning: 'The project has as many webhooks as it can have.' },
-  too_many_trust_rules: { status: 409, bare: false, meaning: 'The project or the vault has as many as it can have.' },
+  too_many_webhooks: { status: 409, bare: false, meaning: 'The project has reached the maximum number of webhooks.' },
+  too_many_trust_rules: {
+    status: 409,
+    bare: false,
+    meaning: 'The project or the vault has reached the maximum number of trust rules.',
+  },
   payload_too_large: {
     status: 413,
     bare: false,

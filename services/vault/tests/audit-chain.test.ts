@@ -66,7 +66,7 @@ async function someRow(offset: number): Promise<{ seq: number; id: string }> {
   return { seq: Number(rows[0]?.seq), id: String(rows[0]?.id) }
 }
 
-test('detects a row whose time was moved to before Christ', async () => {
+test('detects a row whose time was moved to BC', async () => {
   await fetchSome(3)
   await vault.seal()
   const { seq, id } = await someRow(1)

@@ -153,7 +153,7 @@ test('a client some changes behind receives all of them, at once', async () => {
   expect((await seen(place, { since: version }, replica)).changed.toSorted()).toEqual(['A', 'B'])
 })
 
-test('changes of other environments and projects wake nobody', async () => {
+test('changes of other environments and projects wake no client', async () => {
   const [one, other] = [await newPlace('quiet'), await newPlace('loud')]
   const { version } = await seen(one)
   const waiting = seen(one, { since: version, wait: 1 })
@@ -226,7 +226,7 @@ test('a changed row fails the request, as it fails a fetch', async () => {
   expect(statusAndError(await ask(place))).toEqual([500, 'decryption_failed'])
 })
 
-test('a client that disconnects gives its place back, at every stage', async () => {
+test('a client that disconnects frees its place, at every stage', async () => {
   const place = await newPlace('leaving')
   const { version } = await seen(place)
   const sockets = await Promise.all(Array.from({ length: 20 }, () => open(place, { since: version, values: true })))

@@ -171,7 +171,7 @@ describe('copies nothing', () => {
   })
 })
 
-test('copies in both directions and writes at the same time do not wait for each other forever', async () => {
+test('simultaneous copies in both directions and writes do not deadlock', async () => {
   const { copy, put, read } = await project('both', { a: { A: 'a', X: 'a' }, b: { B: 'b', X: 'b' } })
   const replica = await vault.replica()
   const copyThere = (body: object) => admin(replica.url, 'POST', '/projects/both/secrets/copy', body)
@@ -249,7 +249,7 @@ test('copies the maximum number of secrets at once', async () => {
   expect(statusAndError(await copy({ from: 'a', to: 'first' }))).toEqual([413, 'payload_too_large'])
 })
 
-test('everything that was copied verifies', async () => {
+test('rows verify accepts all copied secrets', async () => {
   await vault.seal()
   expect(await rows(vault, 'verify')).toMatchObject({ status: 0 })
   expect(await audit(vault, 'verify')).toMatchObject({ status: 0 })

@@ -344,7 +344,7 @@ describe('the details of a secret', () => {
   })
 })
 
-test('everything that was written verifies', async () => {
+test('rows verify accepts all written secrets', async () => {
   await vault.seal()
   expect(await rows(vault, 'verify')).toMatchObject({ status: 0 })
   expect(await audit(vault, 'verify')).toMatchObject({ status: 0 })

@@ -117,7 +117,7 @@ test('a token is accepted once, whatever its key, project and replica', async ()
   expect(statusAndError(await exchange(idToken, { project: other }))).toEqual(REFUSED)
 })
 
-test('of two exchanges at the same time exactly one wins', async () => {
+test('exactly one of two simultaneous exchanges succeeds', async () => {
   await trust()
   for (const claims of [{}, { jti: null }]) {
     const idToken = await token(claims)
@@ -304,7 +304,7 @@ test('a symmetric or weak key that the issuer publishes verifies nothing', async
   await issuer.publish([])
 })
 
-test('rotated keys are found, and forged key ids do not reach the issuer again and again', async () => {
+test('finds rotated keys, and does not fetch again for forged key IDs', async () => {
   await trust()
   forgetKeys()
   expect((await exchange(await token())).status).toBe(201)
@@ -383,7 +383,7 @@ test('a loopback issuer is only accepted if it is allowed', async () => {
   await strict.stop()
 })
 
-test('refuses bodies that are too large, and keys that are no keys', async () => {
+test('refuses bodies that are too large, and malformed keys', async () => {
   await trust()
   expect(statusAndError(await exchange('x'.repeat(16_385)))).toEqual([400, 'invalid_request'])
   expect(statusAndError(await exchange('x'.repeat(40_000)))).toEqual([413, 'payload_too_large'])
@@ -402,7 +402,7 @@ test('refuses bodies that are too large, and keys that are no keys', async () =>
   expect((await exchange(idToken)).status).toBe(201)
 })
 
-test('a public key that the project has already is not admitted, and spends no token', async () => {
+test('a public key that the project already has is not admitted, and spends no token', async () => {
   await trust()
   const registered = newKey().publicKeyHex
   await createProject(vault.url, `${project}-c`, { publicKey: registered })

@@ -115,7 +115,7 @@ test('a client with an exchanged key waits for changes, until the key ends', asy
   expect(statusAndError(await changes(version))).toEqual(REFUSED)
 })
 
-test('an exchange changes nothing for other keys, and rotations nothing for exchanged ones', async () => {
+test('an exchange does not affect other keys, and rotations do not affect exchanged ones', async () => {
   await trust()
   const [before] = await vault.sql('select generation, code from projects where name = $1', [project])
   const key = await exchange()
@@ -130,7 +130,7 @@ test('an exchange changes nothing for other keys, and rotations nothing for exch
   }
 })
 
-test('an exchanged key ends by itself', async () => {
+test('an exchanged key expires', async () => {
   await trust({ minutes: 2, scope: { access: 'read-write', envs: null } })
   const key = await exchange()
   advance(119_000)

@@ -252,14 +252,14 @@ describe('refuses', () => {
   })
 })
 
-test('of two keys with one name that are added at once, one is refused', async () => {
+test('one of two keys added simultaneously with the same name is refused', async () => {
   await createProject(vault.url, 'twice')
   const answers = await Promise.all([addTo('twice', { name: 'ci' }), addTo('twice', { name: 'ci' }, replica)])
   expect(answers.map(({ status: each }) => each).toSorted()).toEqual([201, 409])
   expect((await keysOf('twice')).map(({ name }) => name)).toEqual(['ci', 'default'])
 })
 
-test('of 60 keys that are added at once at two replicas, exactly as many as the limit allows are valid', async () => {
+test('exactly as many of 60 keys added simultaneously at two replicas are valid as the limit allows', async () => {
   await createProject(vault.url, 'crowd')
   const names = Array.from({ length: 60 }, (_, i) => `p${String(i)}`)
   const keys = names.map(() => newKey())
@@ -356,7 +356,7 @@ test('the audit log names the key of every action, also after it was revoked, an
   expect((await audit(vault, 'verify')).status).toBe(0)
 })
 
-test('five people and CI share a project, one leaves, and nobody else notices', async () => {
+test('five people and CI share a project, and one leaving does not affect the others', async () => {
   const production = await createProject(vault.url, 'team', { scope: { access: 'read', envs: ['production'] } })
   const people = ['ann', 'ben', 'cem', 'dana', 'eve']
   const keys = new Map<string, Key>()

@@ -189,7 +189,7 @@ test('treats a different epoch in the database as a loss at all replicas', async
   await third.stop()
 })
 
-test('a further replica does not cause a loss', async () => {
+test('an additional replica does not count as a loss', async () => {
   const spent = await signed()
   const unspent = await signed()
   expect(await get(one, spent)).toEqual(ANSWERED)

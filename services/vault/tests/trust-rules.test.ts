@@ -71,7 +71,7 @@ test('the audit log names the rule and whom it trusts', async () => {
   ])
 })
 
-test('refuses a rule that trusts too many, or cannot be checked', async () => {
+test('refuses a rule that is too broad, or cannot be checked', async () => {
   const refused: readonly object[] = [
     { claims: {} },
     { claims: { sub: '*' } },
@@ -161,7 +161,7 @@ test('auditors and administrators of other projects change nothing', async () =>
   expect(await list()).toHaveLength(1)
 })
 
-test('a rule that the vault did not write, or that was removed, is no rule', async () => {
+test('a rule that the vault did not write, or that was removed, admits no key', async () => {
   const id = idOf(await add())
   const [row] = await vault.sql<{ row: object }>('select to_jsonb(r) as row from trust_rules r where id = $1', [id])
   await vault.sql("update trust_rules set claims = array['sub', 'repo:octo-org/*'] where id = $1", [id])

@@ -244,7 +244,7 @@ test('receivers that do not respond never delay others', async () => {
   await webhookDeliveries.settled()
 })
 
-test('a stopping vault returns what it could not deliver', async () => {
+test('a stopping vault leaves undelivered events to other replicas', async () => {
   const place = await newPlace('stopped-vault')
   const receiver = await newReceiver()
   const id = await addWebhook(place, receiver)
@@ -303,7 +303,7 @@ test('a stopped webhook receives only tests', async () => {
   expect(receiver.events).toHaveLength(2)
 })
 
-test('a removed webhook receives nothing more, not even what waits', async () => {
+test('a removed webhook receives no more events, not even waiting ones', async () => {
   const place = await newPlace('removed')
   const receiver = await newReceiver()
   const id = await addWebhook(place, receiver)
@@ -418,7 +418,7 @@ test('anyone may read the public key, which all replicas share', async () => {
   expect((await send(`${vault.url}/v1/webhooks/key`, { method: 'POST' })).status).toBe(405)
 })
 
-test('sends nothing that someone with access to the database wrote', async () => {
+test('sends no event that was written directly to the database', async () => {
   const place = await newPlace('tampered')
   const [receiver, foreign] = [await newReceiver(), await newReceiver()]
   const id = await addWebhook(place, receiver)

@@ -6,7 +6,7 @@ import type { PeerId } from '../ids.ts'
 export type AnnounceReplyFields = {
   /** Seeders. */
   readonly complete: number
-  /** How many peers have ever completed the torrent. */
+  /** Number of peers that completed the torrent. */
   readonly downloaded: number
   /** All other peers, partial seeds included. */
   readonly incomplete: number

@@ -6,7 +6,7 @@ export type ScrapedTorrent = {
   readonly infoHash: InfoHash
   /** Seeders. */
   readonly complete: number
-  /** How many peers have ever completed the torrent. */
+  /** Number of peers that completed the torrent. */
   readonly downloaded: number
   /** BEP 21: the incomplete peers that are downloading; the rest of `incomplete` are partial seeds. */
   readonly downloaders: number

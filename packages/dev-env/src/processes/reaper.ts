@@ -7,7 +7,7 @@ import type { Stoppable } from './stop.mjs'
 /** The process that stops our children if we end without stopping them; see reaper-main.mjs. */
 export type Reaper = {
   seen: SeenProcess
-  /** Registers a process to stop, or a folder to delete after all processes have stopped. Either may be gone by then. */
+  /** Registers a process to stop, or a folder to delete after all processes have stopped. Either may no longer exist. */
   order(order: { watch: Stoppable } | { remove: string }): void
 }
 

@@ -119,7 +119,7 @@ describe.each([true, false])('a cache (serves stale entries: %s)', (serveStale) 
 })
 
 describe('the contents of a cache', () => {
-  test('is bounded, and the least recently used value goes first', async () => {
+  test('is bounded, and evicts the least recently used value first', async () => {
     const cache = cacheWith({ maxValues: 2 })
     for (const key of ['a', 'b']) {
       put(key, key)

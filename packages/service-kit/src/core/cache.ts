@@ -27,7 +27,7 @@ export type LookupCacheOptions<Key extends string, Value> = {
   /** Reads a key from its source; `undefined` if it does not exist. {@link batchedLoader} creates one from a bulk read. */
   readonly load: (key: Key) => Promise<Value | undefined>
   readonly clock: Clock
-  /** Maximum number of keys with a value. The least recently used key goes first. */
+  /** Maximum number of keys with a value. The least recently used key is evicted first. */
   readonly maxValues: number
   /** How many of `maxValues` a value counts as; 1 by default. */
   readonly sizeOf?: (value: Value) => number

@@ -16,7 +16,7 @@ export type TorrentSource = {
   readonly holdLoads: () => (failure?: Error) => void
   /** Loads that begin from now on do not wait. */
   readonly releaseLoads: () => void
-  /** Empties the source and forgets the loads. The clock goes on. */
+  /** Empties the source and forgets the loads. The clock continues. */
   readonly reset: () => void
 }
 

@@ -1,6 +1,6 @@
 import { familyOfId } from './standard-categories.ts'
 
-/** A category of the site. Several may have the same Torznab id. */
+/** A category of the site. Several may have the same Torznab ID. */
 export type SiteCategory = {
   readonly id: string
   readonly parentId: string | null

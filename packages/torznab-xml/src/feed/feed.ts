@@ -42,7 +42,7 @@ export type FeedItem = {
   /** Number of downloads. */
   readonly grabs: number
   readonly description: string
-  /** At least one Torznab id, its own first. All of them are in caps. */
+  /** At least one Torznab ID, its own first. All of them are in caps. */
   readonly categories: readonly number[]
   readonly seeders: number
   readonly leechers: number

@@ -129,7 +129,7 @@ function addSecrets(admin: Command, terminal: Terminal): void {
     )
   admin
     .command('versions <secret>')
-    .description('List the versions of a secret by its id')
+    .description('List the versions of a secret by its ID')
     .action((id: string, _options, command: Command) => adminCommands.versions(id, command.optsWithGlobals(), terminal))
   admin
     .command('restore <secret> <version>')
@@ -188,7 +188,7 @@ function addAudit(admin: Command, terminal: Terminal): void {
     .addOption(
       new Option('--since <time>', 'Only newer entries; a duration such as 24h, or a time').argParser(readSince),
     )
-    .option('--before <id>', 'Only entries older than the one with this id')
+    .option('--before <id>', 'Only entries older than the one with this ID')
     .addOption(new Option('--limit <count>', 'Number of entries').argParser(readCount).default(100))
     .addHelpText('after', AUDIT_HELP)
     .action((_options, command: Command) => adminCommands.audit(command.optsWithGlobals(), terminal))

@@ -40,7 +40,7 @@ export function addAdminSecrets(admin: Command, terminal: Terminal, exit: (statu
     .addHelpText('after', ADMIN_SECRETS_HELP)
   secrets
     .command('list <project>', { isDefault: true })
-    .description('List the ids, keys and details of secrets')
+    .description('List the IDs, keys and details of secrets')
     .addOption(envOption('Only this environment'))
     .action((project: string, _options, command: Command) =>
       commands.list(project, command.optsWithGlobals(), terminal),
@@ -70,7 +70,7 @@ export function addAdminSecrets(admin: Command, terminal: Terminal, exit: (statu
     commands.generate(project, key, command.optsWithGlobals(), terminal),
   )
   addDetails(
-    secrets.command('annotate <secret>').description('Change the note, the owner and the expiry of a secret by its id'),
+    secrets.command('annotate <secret>').description('Change the note, the owner and the expiry of a secret by its ID'),
     true,
   ).action((id: string, _options, command: Command) =>
     commands.annotate(id, command.optsWithGlobals<GlobalOptions & DetailOptions>(), terminal),

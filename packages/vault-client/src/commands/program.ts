@@ -241,7 +241,7 @@ function addSecrets(program: Command, terminal: Terminal, exit: (status: number)
   program
     .command('rm')
     .description('Delete a secret')
-    .argument('<key>', 'Key or id of the secret')
+    .argument('<key>', 'Key or ID of the secret')
     .addOption(envOption())
     .addOption(yesOption())
     .action(async (which: string, _options, command: Command) =>
@@ -291,7 +291,7 @@ function addRun(program: Command, terminal: Terminal, exit: (status: number) => 
       envOption(),
       ...selectionOptions(),
       allowOption(),
-      repeatable('--preserve-env <name>', 'Variable that keeps the value of the caller if it is set'),
+      repeatable('--preserve-env <name>', 'Variable to keep from the calling environment if it is set'),
     ],
   )
     .option('--allow-empty', 'Run the command even if the environment has no secrets')

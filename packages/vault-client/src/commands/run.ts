@@ -43,7 +43,7 @@ const WITHHELD = [
 /** Runs a command with the secrets of an environment as variables. Returns its exit status. */
 export async function run(command: Command, options: RunOptions, terminal: Terminal): Promise<number> {
   if (options.offlineFallback === true && wantsExchange(options))
-    throw new UsageError('--offline-fallback needs a lasting key: its copy is encrypted with it')
+    throw new UsageError('--offline-fallback needs a permanent key, because the copy is encrypted with it')
   const settings = await clientSettings(options, terminal)
   const copy = options.offlineFallback === true ? offlineCopy(settings, options.env, terminal.env) : undefined
   const hasCopy = copy !== undefined && typeof usableCopy(await copy.read(), options.maxAge) !== 'string'

@@ -47,7 +47,7 @@ export function addTrust(admin: Command, scopeOptions: readonly Option[], termin
   trust
     .command('remove <project> <rule>')
     .alias('rm')
-    .description('Remove a trust rule, given by its name or id, and end its keys immediately')
+    .description('Remove a trust rule, given by its name or ID, and end its keys immediately')
     .action((project: string, rule: string, _options, command: Command) =>
       trustCommands.remove(project, rule, command.optsWithGlobals(), terminal),
     )

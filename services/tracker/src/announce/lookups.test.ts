@@ -10,7 +10,7 @@ const EMPTY: LookupStore = {
   siteRates: () => Promise.resolve({ uploadPercent: 100, downloadPercent: 100 }),
 }
 
-/** Bytes on the heap once everything that can go has gone. */
+/** Heap size after garbage collection. */
 function heapUsed(): number {
   setFlagsFromString('--expose-gc')
   const collect: unknown = runInNewContext('gc')

@@ -18,11 +18,11 @@ test.each(['ip=0.0.0.0', 'ipv4=0.0.0.0', 'ipv6=::', 'ipv4=5.6.7.8&ipv6=::'])('th
   expect(endpointsOf(requestWith(claim), ADDRESS, SETTINGS)).toBe('address_not_usable')
 })
 
-test('a claim does not make up for an address that is not known', () => {
+test('a claimed address does not replace an unknown one', () => {
   expect(endpointsOf(requestWith('ip=5.6.7.8'), new Uint8Array(4), SETTINGS)).toBe('address_not_usable')
 })
 
-test('a claim that does not count may be anything', () => {
+test('an ignored claim can have any value', () => {
   const found = endpointsOf(requestWith('ip=0.0.0.0'), ADDRESS, { ...SETTINGS, allowIpParam: false })
   expect(found).toMatchObject({ source: ADDRESS })
 })

@@ -85,7 +85,7 @@ export function treeOf(categories: readonly Category[]): readonly CategoryTree[]
 
 /**
  * Finds a category by slug. A well-known slug without a category, such as `movies-4k`, finds the category with the same
- * Torznab id.
+ * Torznab ID.
  */
 export function findBySlug(categories: readonly Category[], slug: string): Category | undefined {
   const torznabId = torznabIdOfSlug(slug)
@@ -150,7 +150,7 @@ export function createCategories(deps: { store: CategoryStore; publish: PublishI
 
     /**
      * @param input `torznabId` is optional for a well-known slug; `parent` is the slug of a root
-     * @throws ApiError BAD_REQUEST if the Torznab id is unknown or the parent is not a root; CONFLICT if the slug is
+     * @throws ApiError BAD_REQUEST if the Torznab ID is unknown or the parent is not a root; CONFLICT if the slug is
      *   taken
      */
     async create(

@@ -206,8 +206,7 @@ function addBackground(
   const counters = createAccountingMetrics(metrics.registry)
   const sweep = async (): Promise<void> => {
     const relieved = await swarms.sweep()
-    if (relieved > 0)
-      logger.warn({ relieved }, 'Redis is full: dropped counters of clients that have been away longest')
+    if (relieved > 0) logger.warn({ relieved }, 'Redis is full: dropped the oldest counters of absent clients')
   }
   addAsLeader('sweep of expired peers', SWEEP_EVERY_MS, sweep)
   addAsLeader('sweep of a full Redis', RELIEVE_EVERY_MS, async () => {

@@ -71,7 +71,7 @@ export async function createWebSockets(options: {
     onMessage: (message) => {
       for (const line of message.split('\n')) tracker.receiveRelay(line)
     },
-    // Lost offers are made again with the next announce.
+    // Clients repeat lost offers with the next announce.
     onMissed: () => undefined,
   })
   resources.defer(() => subscription.close())

@@ -4,7 +4,7 @@ import type { ParsedRelease } from './release.ts'
 /** The fields of a category that decide whether it fits. */
 type Category = { readonly torznabId: number }
 
-/** Torznab ids of families. Games belong to PC in Torznab, but are a root here. */
+/** Torznab IDs of families. Games belong to PC in Torznab, but are a root here. */
 const GAMES = 4050
 const CONSOLE = 1000
 
@@ -24,7 +24,7 @@ const BOOKS: ReadonlyMap<string | null, number> = new Map([
   ['audiobook', 3030],
 ])
 
-/** The Torznab ids of the subcategories that fit a release, best first, by family. */
+/** The Torznab IDs of the subcategories that fit a release, best first, by family. */
 const LEAVES: Readonly<Record<number, (release: ParsedRelease) => readonly number[]>> = {
   2000: (film) => {
     const byPicture = pictureOf(film, { uhd: 2045, hd: 2040, sd: 2030 })

@@ -48,7 +48,7 @@ test.each(cases)('%s', (name, expected) => {
   expect(parseReleaseName(name)).toMatchObject(expected)
 })
 
-/** Of lists it matters what is in them. */
+/** The order of lists does not matter. */
 const inOrder = (release: ExpectedRelease): ExpectedRelease => ({
   ...release,
   hdr: [...release.hdr].sort(),

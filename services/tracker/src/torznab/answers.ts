@@ -34,7 +34,7 @@ export type Outcome =
   | { readonly kind: 'file'; readonly name: string; readonly bytes: Buffer }
   | ({ readonly kind: 'refusal' } & Refusal)
 
-/** The Torznab id of torrents without a category. */
+/** The Torznab ID of torrents without a category. */
 const OTHER = 8000
 
 export type Answers = ReturnType<typeof createAnswers>

@@ -33,7 +33,7 @@ export type LimitedRequest = {
   readonly kind: 'search' | 'download'
   /** Requests of this kind in a window. */
   readonly limit: number
-  /** Windows begin at multiples of this since the Unix epoch, by the clock of the replica that is ahead of the others. */
+  /** Windows start at multiples of this since the Unix epoch, by the replica whose clock is furthest ahead. */
   readonly windowSeconds: number
 }
 

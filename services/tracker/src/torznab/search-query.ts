@@ -23,7 +23,7 @@ export const FREELEECH = 'freeleech'
 export const PAGE_LIMITS = { default: 25, max: 100 } as const
 
 const DAY_MS = 86_400_000
-/** Torznab ids. */
+/** Torznab IDs. */
 const FILMS = 2000
 const SERIES = 5000
 

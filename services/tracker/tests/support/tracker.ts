@@ -57,7 +57,7 @@ export type TestTracker = {
     statement: string,
     parameters?: readonly unknown[],
   ): Promise<Row[]>
-  /** Writes accounting as the process that leads does every few seconds, by the clock of this tracker. */
+  /** Writes accounting as the leading process does every few seconds, according to the clock of this tracker. */
   flush(): Promise<FlushResult>
   /** Removes expired peers, as the process that leads does every half minute. */
   sweep(): Promise<unknown>

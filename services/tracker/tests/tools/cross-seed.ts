@@ -59,7 +59,7 @@ async function fetchParsed(indexer: Indexer, parameters: Readonly<Record<string,
   const rest = new URLSearchParams({ apikey: indexer.apiKey, ...parameters }).toString()
   const { status, headers, body } = await get(indexer, rest, CROSS_SEED_HEADERS)
   if (status === 429) {
-    // Number(null) is 0: without the header it asks again at once.
+    // Number(null) is 0: without the header it retries at once.
     throw new ToolError(`rate limited for ${Number(headers.get('retry-after'))} s`)
   }
   if (status !== 200) throw new ToolError(`request failed with code: ${status}`)

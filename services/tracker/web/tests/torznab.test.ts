@@ -111,7 +111,7 @@ describe('an API that is used', () => {
     await page.context().close()
   })
 
-  test('each tab shows what there is', async () => {
+  test('each tab shows its data', async () => {
     const { page, problems } = await open()
     const passkey = (await admin.get('/api/user/me')).member('passkey')
     const tab = (name: string): Promise<void> =>

@@ -9,7 +9,7 @@ import type { SignedRequests } from '../signed-requests/signed-requests.ts'
 import { createChangeHistory, type EnvironmentState, stateOf } from './history.ts'
 import { createWaitingClients, placeOf } from './waiting.ts'
 
-/** A caller who asks for the state of an environment; its keys are left out if its code is the known one. */
+/** A request for the state of an environment; keys are omitted if its code is the known one. */
 export type StateQuestion = {
   readonly caller: ProjectCaller
   readonly env: string

@@ -3,7 +3,7 @@ import { createWaitingClients, placeOf } from './waiting.ts'
 
 const gone = undefined
 
-test('bounds the clients of a project and all clients, and gets every place back', () => {
+test('bounds the clients of a project and all clients, and reuses every freed place', () => {
   const clients = createWaitingClients({ perProject: 2, total: 3 })
   const enter = (projectUid: string) => clients.enter({ projectUid, env: 'production', gone })
   const first = enter('one')

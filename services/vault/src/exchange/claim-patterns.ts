@@ -18,7 +18,7 @@ const IDENTITIES: readonly string[] = [
   ...['/kubernetes.io/namespace', '/kubernetes.io/serviceaccount/uid'],
 ]
 
-/** Parts of a subject that say what follows, and name nobody. */
+/** Parts of a subject that introduce the next part and name no owner. */
 const LABELS: ReadonlySet<string> = new Set([
   ...['repo', 'repository', 'repository_id', 'repository_owner', 'repository_owner_id', 'org', 'organization', 'user'],
   ...['project_path', 'project_id', 'namespace_path', 'namespace_id', 'group', 'system', 'serviceaccount'],

@@ -25,7 +25,7 @@ const MAX_LIFETIME_MS = 10 * 366 * 86_400_000
 export const KEY_STATES = ['active', 'replaced', 'expired', 'revoked'] as const
 export type KeyState = (typeof KEY_STATES)[number]
 
-/** Past by the clock of every replica. */
+/** Past according to the clock of every replica. */
 const LONG_AGO = new Date(0)
 
 type End = Pick<ProjectKey, 'notAfter'>

@@ -8,7 +8,7 @@ const entry = (action: Action): NewEntry => ({
   detail: { name: 'ci', fingerprint: 'f00d', publicKey: 'abcd', generation: 3 },
 })
 
-test('an event has names and versions, and nothing else of its audit entry', () => {
+test('an event contains only names and versions of its audit entry', () => {
   const put = secretEvent('shop', entry('put'), [{ key: 'A', version: 2 }])
   expect(put && JSON.parse(payloadOf('id', put))).toEqual({
     ...{ id: 'id', event: 'secret.put', project: 'shop', env: 'production', actor: 'administrator' },
@@ -21,7 +21,7 @@ test('an event has names and versions, and nothing else of its audit entry', () 
   })
 })
 
-test('a change of something else is no event', () => {
+test('other changes are not events', () => {
   expect(keyEvent('shop', entry('project.update'))).toBeUndefined()
 })
 

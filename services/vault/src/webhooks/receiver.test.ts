@@ -109,7 +109,7 @@ test('refuses plain HTTP unless private addresses are allowed', async () => {
   expect(await send(delivery('http://receiver.example/'))).toEqual({ problem: 'refused address' })
 })
 
-test('follows no redirect, and reads little of a response', async () => {
+test('follows no redirect, and reads only the beginning of a response', async () => {
   const send = createReceiverClient({ allowPrivate: true })
   const url = `http://127.0.0.1:${String(port)}`
   const before = requests

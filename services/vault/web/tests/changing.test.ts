@@ -123,7 +123,7 @@ test('a key is rotated with its scope; the replaced one counts down and is revok
   // A replaced key cannot be rotated.
   expect(await page.getByRole('button', { name: 'Rotate default' }).count()).toBe(1)
   await revoke.last().click()
-  await page.getByText('The key was never used.').waitFor()
+  await page.getByText('The key has never been used.').waitFor()
   await page.getByText('1 other key named default').waitFor()
   expect(await problems('revoke')).toEqual([])
   await page.getByRole('button', { name: 'Revoke key' }).click()

@@ -44,7 +44,7 @@ const STATEMENTS = [
   'create unique index invites_code_unique on invites (code_hash)',
   'create index invites_created_by on invites (created_by, created_at desc)',
 
-  // A Torznab id may belong to several categories; a slug to one.
+  // A Torznab ID may belong to several categories; a slug to one.
   `create table categories (
     id uuid primary key,
     slug text not null check (slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$' and length(slug) <= 40),
@@ -157,7 +157,7 @@ const STATEMENTS = [
   'create table flush_log (id uuid primary key, flushed_at timestamptz not null default now())',
   'create index flush_log_flushed_at on flush_log (flushed_at)',
 
-  // The one row of settings that hold for the whole site.
+  // The only row of site-wide settings.
   `create table site_settings (
     only_row boolean primary key default true check (only_row),
     download_percent smallint not null default 100 check (download_percent between 0 and 100),

@@ -16,10 +16,10 @@ const STATEMENTS = [
     add is_repack boolean not null default false,
     add reader_version smallint not null default 0`,
 
-  // What a torrent is found by besides its words, as lexemes that no word is, since words hold letters and digits only.
+  // Search conditions other than words, as lexemes that cannot be words, which contain only letters and digits.
   // In one index with the words, any mix of conditions is one intersection of sorted lists inside of the index: there
-  // is no plan that reads a million rows because two conditions are common and never hold together.
-  // A range holds at most 2,000 numbers, which no honest name exceeds.
+  // is no plan that reads a million rows because two common conditions never apply together.
+  // A range has at most 2,000 numbers, which no real name exceeds.
   `create function torrent_facets(
     category_id uuid, imdb_id integer, tmdb_id integer, tvdb_id integer, release_year smallint,
     season_from smallint, season_to smallint, episode_from integer, episode_to integer,
@@ -56,7 +56,7 @@ const STATEMENTS = [
   'create index torrents_reader on torrents (reader_version)',
 
   // Sorted by counts within each category, because a list of one category must not walk through all others. Only
-  // torrents that lists show are there. Triggers keep it so, whichever release of the service writes.
+  // listed torrents have a row. Triggers maintain this, whichever release of the service writes.
   'alter table torrent_stats add listed_in uuid',
   `create function set_listed_in() returns trigger language plpgsql as $$
     begin
@@ -104,7 +104,7 @@ const STATEMENTS = [
   'create index search_words_trigrams on search_words using gin (word gin_trgm_ops) with (fastupdate = off)',
 ]
 
-/** What search needs: more of what release names tell, one index for words and all other conditions, suggestions. */
+/** What search needs: more facts from release names, one index for words and all other conditions, suggestions. */
 export const search: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     for (const statement of STATEMENTS) await sql.raw(statement).execute(db)

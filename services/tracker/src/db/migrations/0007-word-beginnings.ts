@@ -10,7 +10,7 @@ const STATEMENTS = [
       where char_length(word) >= letters
     ))
   $$`,
-  // Built beside the old one, so that searches go on meanwhile. Uploads wait: half a minute for a million torrents.
+  // Built alongside the old one, so that searches continue meanwhile. Uploads wait: half a minute for a million torrents.
   `create index torrents_search_new on torrents using gin (search, facets, word_beginnings(search))
     with (fastupdate = off) where deleted_at is null and state = 'approved'`,
   'analyze torrents',

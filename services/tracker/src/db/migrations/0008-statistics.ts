@@ -2,7 +2,7 @@ import { type Kysely, type Migration, sql } from 'kysely'
 
 const STATEMENTS = [
   // Samples of all swarms together, one a minute; hours and days are sums of samples, so that an average is a sum divided
-  // by `samples`. Minutes are kept for days, hours for months, days for ever: one row a day.
+  // by `samples`. Minutes are kept for days, hours for months, days permanently: one row a day.
   `create table swarm_samples (
     span text collate "C" not null check (span in ('minute', 'hour', 'day')),
     start timestamptz not null,

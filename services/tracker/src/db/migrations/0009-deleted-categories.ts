@@ -2,7 +2,7 @@ import { type Kysely, type Migration, sql } from 'kysely'
 
 const STATEMENTS = [
   'alter table categories add deleted_at timestamptz',
-  // Only categories that are there take their slug.
+  // Only existing categories occupy a slug.
   'drop index categories_slug_unique',
   'create unique index categories_slug_unique on categories (slug) where deleted_at is null',
   // What the staff did with one user, torrent or category.

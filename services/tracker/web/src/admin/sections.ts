@@ -20,7 +20,7 @@ const SECTIONS: readonly Section[] = [
   { to: '/admin', name: 'Overview', what: 'Numbers and links to all staff pages', role: 'moderator' },
   { to: '/admin/moderation', name: 'Moderation', what: 'Uploads awaiting approval', role: 'moderator' },
   { to: '/admin/swarms', name: 'Swarms', what: 'Peers and announces, now and over time', role: 'moderator' },
-  { to: '/admin/categories', name: 'Categories', what: 'Category tree, order and Torznab ids', role: 'admin' },
+  { to: '/admin/categories', name: 'Categories', what: 'Category tree, order and Torznab IDs', role: 'admin' },
   {
     to: '/admin/users',
     name: 'Users',

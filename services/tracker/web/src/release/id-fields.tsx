@@ -25,7 +25,7 @@ export function IdFields({ torrent, error }: { torrent?: Torrent; error: ApiErro
         label="IMDb"
         placeholder="tt0111161"
         pattern="(tt)?\d{1,10}"
-        title="The id, such as tt0111161, or the URL of the page on imdb.com"
+        title="The ID, such as tt0111161, or the URL of the page on imdb.com"
       />
       <TextField
         {...fieldOf('tmdb')}

@@ -36,7 +36,7 @@ const ACTIONS = ACTION_NAMES.map(([action]) => action)
 export type AuditSearch = {
   readonly project?: string | undefined
   readonly action?: Action | undefined
-  /** Only entries older than the one with this id. */
+  /** Only entries older than the one with this ID. */
   readonly before?: string | undefined
 }
 

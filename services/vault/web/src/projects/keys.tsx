@@ -174,7 +174,9 @@ function RevokeKey(props: {
     >
       <p>
         Key <code>{fingerprint}</code> of project {project} stops working immediately. This cannot be undone.{' '}
-        {lastUsedAt === null ? 'The key was never used.' : `The key was last used ${usedText(lastUsedAt, openedAt)}.`}
+        {lastUsedAt === null
+          ? 'The key has never been used.'
+          : `The key was last used ${usedText(lastUsedAt, openedAt)}.`}
         {active.length > namesakes + 1 && ' Keys with other names keep working.'}
       </p>
       {namesakes > 0 && (

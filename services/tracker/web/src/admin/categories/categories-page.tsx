@@ -53,7 +53,7 @@ export function CategoriesPage() {
       {rows.length === 0 ? (
         <Empty title="No categories yet.">
           <p>
-            Members cannot upload without categories. The standard categories have the ids that automation tools use.
+            Members cannot upload without categories. The standard categories have the IDs that automation tools use.
           </p>
           <div className="form-actions">
             <SeedButton />

@@ -73,7 +73,7 @@ export function CategoryDialog(props: {
         error={save.error}
       />
       <TextField
-        label="Torznab id"
+        label="Torznab ID"
         name="torznabId"
         type="number"
         min={1}
@@ -83,7 +83,7 @@ export function CategoryDialog(props: {
         hint={
           category === undefined
             ? 'Optional for a standard slug such as tv-hd.'
-            : 'The id that automation tools search.'
+            : 'The ID that automation tools search.'
         }
         error={save.error}
       />

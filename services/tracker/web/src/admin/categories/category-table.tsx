@@ -88,7 +88,7 @@ function columnsOf(move: MoveRow, remove: (row: TreeRow) => void): readonly Colu
       ),
     },
     { key: 'slug', head: 'Slug', isEvident: true, cell: ({ category }) => <code>{category.slug}</code> },
-    { key: 'torznab', head: 'Torznab id', align: 'end', cell: ({ category }) => category.torznabId },
+    { key: 'torznab', head: 'Torznab ID', align: 'end', cell: ({ category }) => category.torznabId },
     { key: 'torrents', head: 'Torrents', align: 'end', cell: ({ category }) => formatCount(category.torrents) },
     {
       key: 'actions',

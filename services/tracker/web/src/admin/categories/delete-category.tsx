@@ -53,7 +53,7 @@ export function DeleteCategory({ row, onClose }: { row: TreeRow; onClose: () => 
       onCancel={onClose}
     >
       <p>
-        The category is empty. Tools can no longer search Torznab id {category.torznabId} unless another category has
+        The category is empty. Tools can no longer search Torznab ID {category.torznabId} unless another category has
         it.
       </p>
     </Confirm>

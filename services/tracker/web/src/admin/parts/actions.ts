@@ -41,7 +41,7 @@ const FIELD_NAMES: Readonly<Record<string, string>> = {
   parentId: 'parent',
   searchLimit: 'searches per window',
   stateReason: 'reason',
-  torznabId: 'Torznab id',
+  torznabId: 'Torznab ID',
   uploadPercent: 'upload rate, %',
   windowSeconds: 'window, s',
 }

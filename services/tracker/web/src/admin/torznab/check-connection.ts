@@ -22,7 +22,7 @@ class Problem extends Error {}
  * Requests the capabilities and the latest releases as a tool would: over HTTP, through the same proxies, and with an XML
  * parser as strict as those of tools. It counts as one search.
  *
- * @param categories Torznab ids with commas between them; empty for all
+ * @param categories Torznab IDs with commas between them; empty for all
  */
 export async function checkConnection(passkey: string, categories: string): Promise<Checked> {
   const exchanges: Exchange[] = []
