@@ -33,7 +33,7 @@ export type LimitedRequest = {
   readonly kind: 'search' | 'download'
   /** Requests of this kind in a window. */
   readonly limit: number
-  /** Windows start at multiples of this since the Unix epoch, by the replica whose clock is furthest ahead. */
+  /** Windows start at multiples of this since the Unix epoch, according to the most advanced clock of all replicas. */
   readonly windowSeconds: number
 }
 
