@@ -54,7 +54,7 @@ export function describeApi(): OpenApiDocument {
     description: 'Unsupported methods return 405 method_not_allowed, unknown paths 404 not_found.',
     tags: {
       secrets: 'The secrets of a project, for applications with signed requests.',
-      webhooks: 'The key that verifies what the vault sends.',
+      webhooks: 'The public key that verifies webhooks.',
       administration: 'Projects, secrets and the audit log, for administrators.',
     },
     securitySchemes: {

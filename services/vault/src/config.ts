@@ -25,11 +25,11 @@ import { isTransitKeyName } from './keyring/transit-keys.ts'
 const adminToken = z
   .string()
   .regex(/^[\x21-\x7e]+$/, { error: 'must be printable ASCII without spaces', abort: true })
-  .min(32, { error: 'must have at least 32 characters; make one with: openssl rand -hex 32', abort: true })
-  .refine((token) => !isGuessable(token), 'is too easy to guess; make one with: openssl rand -hex 32')
+  .min(32, { error: 'must have at least 32 characters; create one with: openssl rand -hex 32', abort: true })
+  .refine((token) => !isGuessable(token), 'is too easy to guess; create one with: openssl rand -hex 32')
   .refine(
     (token) => !/change.?me|example|placeholder/i.test(token),
-    'is a placeholder; make one with: openssl rand -hex 32',
+    'is a placeholder; create one with: openssl rand -hex 32',
   )
 
 function isGuessable(token: string): boolean {
@@ -90,7 +90,7 @@ const keyringEnv = group('Keys', {
     .describe('Name of the transit key. Required with `TRANSIT_URL`.'),
   TRANSIT_MOUNT: z
     .string()
-    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*(\/[A-Za-z0-9][A-Za-z0-9._-]*)*$/, 'must be the path of a mount, like transit')
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*(\/[A-Za-z0-9][A-Za-z0-9._-]*)*$/, 'must be the path of a mount, such as transit')
     .default('transit')
     .describe('Path where the transit engine is mounted.'),
   TRANSIT_NAMESPACE: z

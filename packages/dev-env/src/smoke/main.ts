@@ -56,5 +56,5 @@ for (const [name, port, check] of [
     await check({ url, runId, exec, ok, later: (what, undo) => void undone.push({ what, undo }) })
   })
 for (const { what, undo } of undone.reverse()) await attempt(`could not remove ${what}`, undo)
-console.log(failures === 0 ? 'Both services work.' : 'The containers do not work as they should.')
+console.log(failures === 0 ? 'Both services work.' : 'The services do not work correctly.')
 process.exitCode = failures === 0 ? 0 : 1

@@ -31,7 +31,7 @@ export function createOutageLog(): LogMethod {
     count = 0
     messages.clear()
     reasons.clear()
-    logger.warn(line, 'a dependency is unavailable; this many lines were left out')
+    logger.warn(line, 'a dependency is unavailable; further lines were omitted')
   }
 
   return function write(args, method, level) {

@@ -80,7 +80,7 @@ export async function createAnnounceEngine(connections: Connections): Promise<An
     clock,
     settleSeconds: SETTLE_SECONDS,
     onCompleted: (torrents) => connections.invalidations.publish(...torrents.flatMap(changesOf)),
-    onError: (error) => logger.warn({ err: error }, 'could not read or write an accounting batch; it is retried'),
+    onError: (error) => logger.warn({ err: error }, 'could not read or write an accounting batch; will retry'),
   })
   const statistics = createSwarmStatisticsPart(connections, redis, swarms)
   const { requests, ...shared } = createUseCases(connections, redis, swarms, lookups, statistics)
@@ -167,7 +167,7 @@ function addRemovals(
   swarms: Swarms,
 ): Removals {
   const onError = (error: unknown): void =>
-    logger.warn({ err: error }, 'could not remove a user from the swarms; it is retried')
+    logger.warn({ err: error }, 'could not remove a user from the swarms; will retry')
   const removals = createRemovals({
     gathered: createGatheredTransfers(redis),
     store: createRemovalStore(db, 2 * swarmSettings(config).timeToLive),
@@ -201,7 +201,7 @@ function addBackground(
         if (await leadership.acquire()) await task(stopping)
         else otherwise?.()
       },
-      onError: (error) => logger.warn({ err: error, task: name }, 'a background task failed; it is retried'),
+      onError: (error) => logger.warn({ err: error, task: name }, 'a background task failed; will retry'),
     })
   const counters = createAccountingMetrics(metrics.registry)
   const sweep = async (): Promise<void> => {

@@ -96,7 +96,7 @@ function addBackground({ db, logger, background }: Connections, torrents: Torren
   background.add({
     everyMs: PURGE_EVERY_MS,
     task: () => torrents.purgeDeleted(),
-    onError: (error) => logger.warn({ err: error }, 'could not purge deleted torrents; it is retried'),
+    onError: (error) => logger.warn({ err: error }, 'could not purge deleted torrents; will retry'),
   })
   background.add({
     everyMs: REINDEX_EVERY_MS,
@@ -104,6 +104,6 @@ function addBackground({ db, logger, background }: Connections, torrents: Torren
       store: createReindexStore(db),
       onUnreadable: (error, torrent) => logger.error({ err: error, torrent }, 'could not read the name of a torrent'),
     }),
-    onError: (error) => logger.warn({ err: error }, 'could not index release names again; it is retried'),
+    onError: (error) => logger.warn({ err: error }, 'could not index release names again; will retry'),
   })
 }

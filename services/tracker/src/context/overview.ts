@@ -49,7 +49,7 @@ export function createStaffOverview(
     },
     onError: (error) => {
       clear()
-      logger.warn({ err: error }, 'could not read the overview for the metrics; it is retried')
+      logger.warn({ err: error }, 'could not read the overview for the metrics; will retry')
     },
   })
   return { overview }

@@ -88,7 +88,7 @@ function createLog({ config, db, redis, metrics, logger, clock, resources, backg
     task: async () => {
       if (await leadership.acquire()) await log.prune()
     },
-    onError: (error) => logger.warn({ err: error }, 'could not prune the Torznab request log; it is retried'),
+    onError: (error) => logger.warn({ err: error }, 'could not prune the Torznab request log; will retry'),
   })
   return log
 }

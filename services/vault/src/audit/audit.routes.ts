@@ -17,7 +17,7 @@ const entry = z
     actor: z.string().nullable().optional().meta({
       description: 'key:<fingerprint>, administrator, administrator:<id>, command, or unknown for a refused requester.',
     }),
-    keyName: z.string().optional().meta({ description: 'The name of the key that acted, when it did.' }),
+    keyName: z.string().optional().meta({ description: 'The name of the key at the time of the entry.' }),
     detail: z.record(z.string(), z.unknown()).nullable().optional(),
   })
   .meta({ id: 'AuditEntry' })

@@ -95,7 +95,7 @@ export type ListedEntry = {
   readonly address: string
   /** Null in entries of releases that did not record it; not part of the listing without `action=`. */
   readonly actor?: string | null
-  /** The name of the key that acted, when it did. */
+  /** The name of the key at the time of the entry. */
   readonly keyName?: string
   /** Missing in entries of `fetch`. */
   readonly detail?: Detail | null
