@@ -90,7 +90,10 @@ const keyringEnv = group('Keys', {
     .describe('Name of the transit key. Required with `TRANSIT_URL`.'),
   TRANSIT_MOUNT: z
     .string()
-    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*(\/[A-Za-z0-9][A-Za-z0-9._-]*)*$/, 'must be the path of a mount, such as transit')
+    .regex(
+      /^[A-Za-z0-9][A-Za-z0-9._-]*(\/[A-Za-z0-9][A-Za-z0-9._-]*)*$/,
+      'must be the path of a mount, such as transit',
+    )
     .default('transit')
     .describe('Path where the transit engine is mounted.'),
   TRANSIT_NAMESPACE: z

@@ -177,7 +177,8 @@ const MAX_CLOCK_DIFFERENCE = 300
 /** Returns the copy, or the reason why it cannot be used. */
 function usableCopy(copy: Copy | 'missing' | 'unreadable', maxAge: number): Copy | string {
   if (copy === 'missing') return 'there is no offline copy of this environment'
-  if (copy === 'unreadable') return 'the offline copy cannot be decrypted: it is damaged, or was created with another key'
+  if (copy === 'unreadable')
+    return 'the offline copy cannot be decrypted: it is damaged, or was created with another key'
   const age = ageOf(copy)
   if (age > maxAge) return `the offline copy is ${durationText(age)} old, which is more than --max-age allows`
   if (age < -MAX_CLOCK_DIFFERENCE) return 'the offline copy is dated in the future; check the clock of this machine'
