@@ -8,7 +8,7 @@ export default {
   projects: ['<rootDir>/packages/*', '<rootDir>/services/*'],
   // Much of the time is waiting for servers and processes that start, freeze and stop. Each worker has its own logical
   // database of Redis, and the tests expect at most seven of them.
-  maxWorkers: Math.min(7, 2 * availableParallelism()),
+  maxWorkers: Math.min(7, 3 * availableParallelism()),
   workerIdleMemoryLimit: '1GB',
   testSequencer: '<rootDir>/jest.sequencer.js',
 }
