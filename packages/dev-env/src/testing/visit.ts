@@ -51,7 +51,7 @@ export async function visitPage(
     reducedMotion: 'reduce',
   }
   const context = await browser.newContext(settings)
-  context.setDefaultTimeout(20_000)
+  context.setDefaultTimeout(60_000)
   await prepare?.(context)
   const page = await context.newPage()
   const failures: string[] = []
