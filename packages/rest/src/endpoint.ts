@@ -96,6 +96,9 @@ export class JsonText {
   }
 }
 
+/** The value of a schema as handlers return it. It may be read-only, because it is only written as JSON. */
+type Sendable<T> = unknown extends T ? T : T extends Date ? T : { readonly [Field in keyof T]: Sendable<T[Field]> }
+
 /** An endpoint in one expression: access, input, response and handler. */
 export type Definition<
   S extends Surface,
@@ -125,7 +128,7 @@ export type Definition<
       readonly caller: S['callers'][Access & keyof S['callers']]
     },
     deps: Deps,
-  ) => Promise<z.input<Answer> | FileAnswer | JsonText>
+  ) => Promise<Sendable<z.input<Answer>> | FileAnswer | JsonText>
 }
 
 const NO_FIELDS = z.object({}).optional()

@@ -22,8 +22,7 @@ import { swarmStatisticsEndpoints } from './swarm-statistics/swarm-statistics.ro
 import { moderationEndpoints } from './torrents/moderation.routes.ts'
 import { torrentPreviewEndpoints } from './torrents/torrent-preview.routes.ts'
 import { torrentEndpoints } from './torrents/torrents.routes.ts'
-import { torznabAdminEndpoints } from './torznab/torznab-admin.routes.ts'
-import { torznabUsageEndpoints } from './torznab/usage.routes.ts'
+import { torznabAdminEndpoints, torznabUsageEndpoints } from './torznab/torznab-admin.routes.ts'
 
 /** Every endpoint of the REST surface. */
 export const ENDPOINTS: readonly TrackerEndpoint<UseCases>[] = [

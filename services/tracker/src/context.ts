@@ -53,7 +53,7 @@ async function join(start: Start): Promise<Omit<Context, 'close'>> {
   const accounts = await createAccountUseCases(connections)
   const catalogue = createCatalogue(connections, accounts)
   const engine = await createAnnounceEngine(connections)
-  const torznab = createTorznabPart(connections, { ...accounts, ...catalogue, lookups: engine.lookups })
+  const torznab = createTorznabPart(connections, { ...catalogue, lookups: engine.lookups })
   const useCases = { ...accounts, ...catalogue.useCases, ...torznab.useCases, ...engine.useCases }
   const { metrics, background } = connections
   const checks = { ...connections.checks, swarms: engine.check }

@@ -3,7 +3,7 @@ import { apiError } from '../errors.ts'
 import { idParams, pageOf, pageOfAll, pageQuery, time } from '../http/fields.ts'
 import { endpoints, type Visitor } from '../surface.ts'
 import { ACCOUNT_STATES, type Account, type Accounts, PASSWORD_LENGTH, ROLES, USERNAME_PATTERN } from './accounts.ts'
-import type { Invite, Invites } from './invites.ts'
+import type { Invites } from './invites.ts'
 import type { Sessions, StoredSession } from './sessions.ts'
 import type { Stats } from './stats.ts'
 
@@ -234,10 +234,7 @@ export const accountEndpoints = [
     summary: 'List your invites, newest first',
     query: pageQuery,
     answer: pageOf(invite),
-    handle: async ({ query: { page, limit }, caller }, { invites }) => {
-      const { items, ...total } = await invites.listBy(caller.session.account.id, { page, limit })
-      return { items: items.map(presentInvite), page, limit, ...total }
-    },
+    handle: ({ query, caller }, { invites }) => invites.listBy(caller.session.account.id, query),
   }),
   endpoint({
     ...write,
@@ -248,10 +245,7 @@ export const accountEndpoints = [
     status: 201,
     answer: invite.extend({ code: z.string() }),
     errors: ['FORBIDDEN'],
-    handle: async ({ caller }, { invites }) => {
-      const { invite, code } = await invites.create(caller.session.account)
-      return { ...presentInvite(invite), code }
-    },
+    handle: ({ caller }, { invites }) => invites.create(caller.session.account),
   }),
   endpoint({
     ...write,
@@ -273,7 +267,7 @@ async function openSession(account: Account, caller: Visitor, sessions: Sessions
 /** The public fields of an account. */
 export function presentUser(account: Account): z.input<typeof publicUser> {
   const { id, username, role, state } = account
-  return { id, username, role, state, created: account.createdAt.toISOString() }
+  return { id, username, role, state, created: account.createdAt }
 }
 
 /** An account with the fields that only its owner can see. */
@@ -292,17 +286,5 @@ function presentOwnUser(account: Account, announceUrl: (passkey: string) => stri
 
 /** A session as visible to its user and to administrators. */
 export function presentSession({ id, createdAt, lastSeenAt, address, userAgent }: StoredSession) {
-  const [created, lastSeen] = [new Date(createdAt).toISOString(), new Date(lastSeenAt).toISOString()]
-  return { id, created, lastSeen, address, userAgent }
-}
-
-/** An invite without its code. */
-export function presentInvite(invite: Invite) {
-  return {
-    id: invite.id,
-    created: invite.createdAt.toISOString(),
-    expires: invite.expiresAt.toISOString(),
-    used: invite.usedAt?.toISOString() ?? null,
-    usedBy: invite.usedBy,
-  }
+  return { id, created: new Date(createdAt), lastSeen: new Date(lastSeenAt), address, userAgent }
 }

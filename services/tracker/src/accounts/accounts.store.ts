@@ -3,10 +3,9 @@ import type { Selectable, Transaction } from 'kysely'
 import { sql } from 'kysely'
 import { recordAdminAction } from '../admin-log/admin-log.store.ts'
 import { changedFields } from '../admin-log/admin-log.ts'
-import { countForTotal, escapeLike } from '../db/queries.store.ts'
+import { escapeLike, onPage, readPage } from '../db/queries.store.ts'
 import type { Db, Schema, UsersTable } from '../db/schema.ts'
 import { apiError } from '../errors.ts'
-import { totalOf } from '../pagination.ts'
 import type { Account, AccountChanges, AccountStore } from './accounts.ts'
 
 /** Accounts in Postgres. */
@@ -158,7 +157,8 @@ export function createAccountStore(db: Db): AccountStore {
       await db.updateTable('users').set({ last_seen_at: at }).where('id', '=', id).execute()
     },
 
-    async list({ search, role, state, page, limit }) {
+    async list(query) {
+      const { search, role, state } = query
       const matching = db.selectFrom('users').where((eb) => {
         const pattern = `%${escapeLike((search ?? '').toLowerCase())}%`
         const named = eb.or([
@@ -171,17 +171,9 @@ export function createAccountStore(db: Db): AccountStore {
           ...(state === undefined ? [] : [eb('state', '=', state)]),
         ])
       })
-      const [counted, rows] = await Promise.all([
-        countForTotal(db, matching.select('id')),
-        matching
-          .selectAll()
-          .orderBy('created_at', 'desc')
-          .orderBy('id', 'desc')
-          .limit(limit)
-          .offset((page - 1) * limit)
-          .execute(),
-      ])
-      return { items: rows.map(toAccount), ...totalOf(counted) }
+      const rows = matching.selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc').$call(onPage(query))
+      const { items, ...rest } = await readPage(db, query, rows, matching.select('id'))
+      return { ...rest, items: items.map(toAccount) }
     },
   }
 }

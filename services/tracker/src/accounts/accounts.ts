@@ -4,7 +4,7 @@ import { isId, newId } from '@vault-and-tracker/service-kit/core/ids'
 import { type ActedBy, actedBy } from '../admin-log/admin-log.ts'
 import { apiError } from '../errors.ts'
 import type { PublishInvalidation } from '../invalidation/invalidation.ts'
-import type { Total } from '../pagination.ts'
+import type { Listed, Page } from '../pagination.ts'
 
 export const ROLES = ['member', 'moderator', 'admin'] as const
 export const ACCOUNT_STATES = ['active', 'suspended', 'banned'] as const
@@ -64,16 +64,12 @@ export type AccountChanges = {
 }
 
 /** Filters for a list of accounts, newest first. Undefined filters match every account. */
-export type AccountQuery = {
+export type AccountQuery = Page & {
   /** Part of a username or email address. */
-  readonly search: string | undefined
+  readonly search?: string | undefined
   readonly role?: Role | undefined
   readonly state?: AccountState | undefined
-  readonly page: number
-  readonly limit: number
 }
-
-export type AccountPage = Total & { readonly items: readonly Account[] }
 
 /** The store of accounts. Each method is one atomic change. */
 export type AccountStore = {
@@ -125,7 +121,7 @@ export type AccountStore = {
   /** Sets whether other members can see the account's totals. */
   setStatsPublic(id: string, isPublic: boolean): Promise<Account | undefined>
   recordLastSeen(id: string, at: Date): Promise<void>
-  list(query: AccountQuery): Promise<AccountPage>
+  list(query: AccountQuery): Promise<Listed<Account>>
 }
 
 /** Hashes and checks passwords. */
@@ -308,10 +304,6 @@ export function createAccounts(deps: {
     async byUsername(username: string): Promise<Account> {
       return requireFound(await store.byUsername(username))
     },
-
-    /** Resolves an id or name to an id; undefined for an unknown name. Does not check whether an id exists. */
-    findId: async (idOrName: string): Promise<string | undefined> =>
-      isId(idOrName) ? idOrName : (await store.byUsername(idOrName))?.id,
 
     list: (query: AccountQuery) => store.list(query),
 

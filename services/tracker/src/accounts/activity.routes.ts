@@ -68,16 +68,6 @@ export const activityEndpoints = [
         .meta({ description: 'required seeding time, unless the ratio of the torrent reaches 1' }),
       items: z.array(seedingDuty),
     }),
-    handle: async ({ caller }, { seedingDuties }) => {
-      const { requiredSeconds, items } = await seedingDuties.of(caller.session.account.id)
-      return {
-        requiredSeconds,
-        items: items.map(({ completed, lastSeen, ...rest }) => ({
-          ...rest,
-          completed: completed.toISOString(),
-          lastSeen: lastSeen.toISOString(),
-        })),
-      }
-    },
+    handle: ({ caller }, { seedingDuties }) => seedingDuties.of(caller.session.account.id),
   }),
 ]

@@ -1,8 +1,7 @@
 import { recordAdminAction } from '../admin-log/admin-log.store.ts'
 import { changedFields } from '../admin-log/admin-log.ts'
-import { countForTotal } from '../db/queries.store.ts'
+import { onPage, readPage } from '../db/queries.store.ts'
 import type { Db } from '../db/schema.ts'
-import { totalOf } from '../pagination.ts'
 import type { InviteStore } from './invites.ts'
 
 /** Invites in Postgres. */
@@ -62,26 +61,17 @@ export function createInviteStore(db: Db): InviteStore {
         return 'done'
       }),
 
-    async listBy(userId, { page, limit }) {
-      const rows = await db
+    listBy: (userId, page) => {
+      const rows = db
         .selectFrom('invites')
         .leftJoin('users', 'users.id', 'invites.used_by')
-        .select(['invites.id', 'invites.created_at', 'invites.expires_at', 'invites.used_at', 'users.username'])
-        .where('invites.created_by', '=', userId)
+        .select(['invites.id', 'invites.created_at as created', 'expires_at as expires', 'used_at as used'])
+        .select('username as usedBy')
+        .where('created_by', '=', userId)
         .orderBy('invites.created_at', 'desc')
         .orderBy('invites.id', 'desc')
-        .limit(limit)
-        .offset((page - 1) * limit)
-        .execute()
-      const counted = await countForTotal(db, db.selectFrom('invites').select('id').where('created_by', '=', userId))
-      const items = rows.map((row) => ({
-        id: row.id,
-        createdAt: row.created_at,
-        expiresAt: row.expires_at,
-        usedAt: row.used_at,
-        usedBy: row.username,
-      }))
-      return { items, ...totalOf(counted) }
+        .$call(onPage(page))
+      return readPage(db, page, rows, db.selectFrom('invites').select('id').where('created_by', '=', userId))
     },
 
     inviterOf: (userId) =>

@@ -3,7 +3,7 @@ import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { isId, newId } from '@vault-and-tracker/service-kit/core/ids'
 import { type ActedBy, actedBy } from '../admin-log/admin-log.ts'
 import { apiError } from '../errors.ts'
-import type { Total } from '../pagination.ts'
+import type { Listed, Page } from '../pagination.ts'
 import { type Account, hashInviteCode } from './accounts.ts'
 
 const VALID_MS = 7 * 24 * 3_600_000
@@ -11,14 +11,12 @@ const VALID_MS = 7 * 24 * 3_600_000
 /** An invite without its code, which is shown only once. */
 export type Invite = {
   readonly id: string
-  readonly createdAt: Date
-  readonly expiresAt: Date
-  readonly usedAt: Date | null
+  readonly created: Date
+  readonly expires: Date
+  readonly used: Date | null
   /** Username of the user who registered with it. */
   readonly usedBy: string | null
 }
-
-type InvitePage = { readonly page: number; readonly limit: number }
 
 type NamedUser = { readonly id: string; readonly username: string }
 
@@ -47,7 +45,7 @@ export type InviteStore = {
    */
   revoke(invite: OneInvite, by: ActedBy | undefined): Promise<'done' | 'used' | 'unknown'>
   /** A page of the invites that a user created, newest first. */
-  listBy(userId: string, page: InvitePage): Promise<{ items: readonly Invite[] } & Total>
+  listBy(userId: string, page: Page): Promise<Listed<Invite>>
   /** The creator of the invite that a user registered with. */
   inviterOf(userId: string): Promise<NamedUser | undefined>
 }
@@ -64,7 +62,7 @@ export function createInvites(deps: { store: InviteStore; clock: Clock }) {
 
   return {
     /** @throws ApiError FORBIDDEN if a member has none left */
-    async create(by: Account): Promise<{ invite: Invite; code: string }> {
+    async create(by: Account): Promise<Invite & { readonly code: string }> {
       const code = randomBytes(20).toString('base64url')
       const createdAt = new Date(deps.clock.now())
       const expiresAt = new Date(deps.clock.now() + VALID_MS)
@@ -74,7 +72,7 @@ export function createInvites(deps: { store: InviteStore; clock: Clock }) {
         by.role !== 'member',
       )
       if (!created) throw apiError('FORBIDDEN', 'You have no invites left.')
-      return { invite: { id, createdAt, expiresAt, usedAt: null, usedBy: null }, code }
+      return { id, created: createdAt, expires: expiresAt, used: null, usedBy: null, code }
     },
 
     /** Revokes an invite of the user. @throws ApiError NOT_FOUND, or CONFLICT if it was used */
@@ -83,7 +81,7 @@ export function createInvites(deps: { store: InviteStore; clock: Clock }) {
     /** Revokes an invite of any user. @param by the administrator @throws ApiError NOT_FOUND, CONFLICT */
     revokeAny: (id: string, by: Account) => revoke({ id }, actedBy(deps.clock, by.id)),
 
-    listBy: (userId: string, page: InvitePage) => deps.store.listBy(userId, page),
+    listBy: (userId: string, page: Page) => deps.store.listBy(userId, page),
     inviterOf: (userId: string) => deps.store.inviterOf(userId),
   }
 }

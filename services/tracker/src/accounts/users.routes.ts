@@ -11,7 +11,7 @@ import {
   uploadPercent,
 } from '../http/fields.ts'
 import { endpoints } from '../surface.ts'
-import { invite, presentInvite, presentSession, presentUser, publicUser } from './accounts.routes.ts'
+import { invite, presentSession, presentUser, publicUser } from './accounts.routes.ts'
 import { ACCOUNT_STATES, type Account, type Accounts, ROLES } from './accounts.ts'
 import type { Invites } from './invites.ts'
 import type { Sessions } from './sessions.ts'
@@ -58,9 +58,9 @@ export const userEndpoints = [
       state: state.optional(),
     }),
     answer: pageOf(managedUser),
-    handle: async ({ query: { search, role, state, page, limit } }, { accounts }) => {
-      const { items, ...total } = await accounts.list({ search, role, state, page, limit })
-      return { items: items.map(presentManaged), page, limit, ...total }
+    handle: async ({ query }, { accounts }) => {
+      const { items, ...rest } = await accounts.list(query)
+      return { ...rest, items: items.map(presentManaged) }
     },
   }),
   endpoint({
@@ -166,10 +166,9 @@ export const userEndpoints = [
     query: pageQuery,
     answer: pageOf(invite),
     errors: ['NOT_FOUND'],
-    handle: async ({ params, query: { page, limit } }, { accounts, invites }) => {
+    handle: async ({ params, query }, { accounts, invites }) => {
       const { id } = await accounts.byId(params.id)
-      const { items, ...total } = await invites.listBy(id, { page, limit })
-      return { items: items.map(presentInvite), page, limit, ...total }
+      return invites.listBy(id, query)
     },
   }),
   endpoint({
@@ -198,6 +197,6 @@ function presentManaged(account: Account): z.input<typeof managedUser> {
     uploadPercent,
     uploaded,
     downloaded,
-    lastSeen: lastSeenAt?.toISOString() ?? null,
+    lastSeen: lastSeenAt,
   }
 }

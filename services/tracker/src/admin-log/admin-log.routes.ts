@@ -39,15 +39,6 @@ export const adminLogEndpoints = [
       })
       .refine(isTimeRange, noTimeRange),
     answer: pageOf(entry),
-    handle: async ({ query: { page, limit, actor, action, target, from, to } }, { adminLog }) => {
-      const { items, total, totalIsExact } = await adminLog.list({ page, limit, actor, action, target, from, to })
-      return {
-        items: items.map(({ at, ...rest }) => ({ ...rest, at: at.toISOString() })),
-        page,
-        limit,
-        total,
-        totalIsExact,
-      }
-    },
+    handle: ({ query }, { adminLog }) => adminLog.list(query),
   }),
 ]

@@ -1,59 +1,51 @@
 import { newId } from '@vault-and-tracker/service-kit/core/ids'
-import { countForTotal } from '../db/queries.store.ts'
-import type { Db } from '../db/schema.ts'
-import { totalOf } from '../pagination.ts'
+import type { Selectable } from 'kysely'
+import { onPage, readPage, userIdOf } from '../db/queries.store.ts'
+import type { AdminLogTable, Db } from '../db/schema.ts'
 import { cutText } from '../releases/search-tokens.ts'
 import type {
   ActedBy,
   AdminAction,
   AdminActionEntry,
+  AdminLog,
   AdminLogEntry,
-  AdminLogStore,
   Fields,
-  StoredAdminLogQuery,
   TargetType,
 } from './admin-log.ts'
 
 /** The admin log in Postgres. */
-export function createAdminLogStore(db: Db): AdminLogStore {
+export function createAdminLog(db: Db): AdminLog {
   return {
     record: ({ actorId, at, ...entry }) => recordAdminAction(db, { actorId, at }, entry),
 
     list: async (query) => {
-      const [counted, items] = await Promise.all([
-        countForTotal(db, matching(db, query).select('admin_log.id')),
-        pageOf(db, query),
-      ])
-      return { items, ...totalOf(counted) }
+      const { actor, action, target, from, to } = query
+      const found = db
+        .selectFrom('admin_log')
+        .where((eb) =>
+          eb.and([
+            ...(actor === undefined ? [] : [eb('actor_id', '=', userIdOf(actor))]),
+            ...(action === undefined ? [] : [eb('action', '=', action)]),
+            ...(target === undefined ? [] : [eb('target_id', '=', target)]),
+            ...(from === undefined ? [] : [eb('at', '>=', from)]),
+            ...(to === undefined ? [] : [eb('at', '<', to)]),
+          ]),
+        )
+      const rows = found
+        .innerJoin('users', 'users.id', 'admin_log.actor_id')
+        .selectAll('admin_log')
+        .select('users.username')
+        .orderBy('admin_log.at', 'desc')
+        .orderBy('admin_log.id', 'desc')
+        .$call(onPage(query))
+      const { items, ...rest } = await readPage(db, query, rows, found.select('admin_log.id'))
+      return { ...rest, items: items.map(toEntry) }
     },
   }
 }
 
-function matching(db: Db, { action, target, from, to, actorId }: StoredAdminLogQuery) {
-  return db
-    .selectFrom('admin_log')
-    .where((eb) =>
-      eb.and([
-        ...(actorId === undefined ? [] : [eb('admin_log.actor_id', '=', actorId)]),
-        ...(action === undefined ? [] : [eb('admin_log.action', '=', action)]),
-        ...(target === undefined ? [] : [eb('admin_log.target_id', '=', target)]),
-        ...(from === undefined ? [] : [eb('admin_log.at', '>=', from)]),
-        ...(to === undefined ? [] : [eb('admin_log.at', '<', to)]),
-      ]),
-    )
-}
-
-async function pageOf(db: Db, query: StoredAdminLogQuery): Promise<AdminLogEntry[]> {
-  const rows = await matching(db, query)
-    .innerJoin('users', 'users.id', 'admin_log.actor_id')
-    .selectAll('admin_log')
-    .select('users.username')
-    .orderBy('admin_log.at', 'desc')
-    .orderBy('admin_log.id', 'desc')
-    .limit(query.limit)
-    .offset((query.page - 1) * query.limit)
-    .execute()
-  return rows.map((row) => ({
+function toEntry(row: Selectable<AdminLogTable> & { readonly username: string }): AdminLogEntry {
+  return {
     id: row.id,
     at: row.at,
     actor: { id: row.actor_id, username: row.username },
@@ -61,7 +53,7 @@ async function pageOf(db: Db, query: StoredAdminLogQuery): Promise<AdminLogEntry
     target: { type: row.target_type as TargetType, id: row.target_id, name: row.target_name },
     before: row.before as Fields | null,
     after: row.after as Fields | null,
-  }))
+  }
 }
 
 /** Longer text, such as a description, is cut. */

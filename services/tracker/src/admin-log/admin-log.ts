@@ -1,5 +1,5 @@
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
-import { type Total, totalOf } from '../pagination.ts'
+import type { Listed, Page } from '../pagination.ts'
 
 /** Actions of administrators and moderators that the admin log records. */
 export const ADMIN_ACTIONS = [
@@ -76,49 +76,23 @@ export function changedFields<Known extends Fields>(
 }
 
 /** Filters for a list of entries, newest first. Undefined filters match every entry. */
-type EntryFilter = {
-  readonly page: number
-  readonly limit: number
-  readonly action: AdminAction | undefined
+export type AdminLogQuery = Page & {
+  /** The id or name of a user; an unknown user matches nothing. */
+  readonly actor?: string | undefined
+  readonly action?: AdminAction | undefined
   /** Id of the target. */
-  readonly target: string | undefined
-  readonly from: Date | undefined
+  readonly target?: string | undefined
+  readonly from?: Date | undefined
   /** Exclusive. */
-  readonly to: Date | undefined
+  readonly to?: Date | undefined
 }
-
-/** `actor` is the id or name of a user; an unknown user matches nothing. */
-export type AdminLogQuery = EntryFilter & { readonly actor: string | undefined }
-
-export type StoredAdminLogQuery = EntryFilter & { readonly actorId: string | undefined }
-
-type Listed = { readonly items: readonly AdminLogEntry[] } & Total
 
 /**
- * The store of the admin log. Entries are never changed or deleted, which the run-time role could not do either. All
- * methods throw an error that `isUnavailable` recognises if Postgres is unavailable.
+ * The admin log. Entries are never changed or deleted, which the run-time role could not do either. All methods throw an
+ * error that `isUnavailable` recognises if Postgres is unavailable.
  */
-export type AdminLogStore = {
+export type AdminLog = {
+  /** Records an action outside Postgres. Actions in Postgres are recorded by their stores, in the same transaction. */
   record(entry: NewAdminLogEntry): Promise<void>
-  list(query: StoredAdminLogQuery): Promise<Listed>
-}
-
-export type AdminLog = ReturnType<typeof createAdminLog>
-
-/** @param deps `findUserId` finds a user by id or name */
-export function createAdminLog(deps: {
-  store: AdminLogStore
-  findUserId: (idOrName: string) => Promise<string | undefined>
-}) {
-  const { store, findUserId } = deps
-  return {
-    /** Records an action outside Postgres. Actions in Postgres are recorded by their stores, in the same transaction. */
-    record: (entry: NewAdminLogEntry): Promise<void> => store.record(entry),
-
-    list: async ({ actor, ...filter }: AdminLogQuery): Promise<Listed> => {
-      const actorId = actor === undefined ? undefined : await findUserId(actor)
-      if (actor !== undefined && actorId === undefined) return { items: [], ...totalOf(0) }
-      return store.list({ ...filter, actorId })
-    },
-  }
+  list(query: AdminLogQuery): Promise<Listed<AdminLogEntry>>
 }

@@ -1,6 +1,5 @@
 import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres/pool'
-import { createAdminLogStore } from '../admin-log/admin-log.store.ts'
-import { createAdminLog } from '../admin-log/admin-log.ts'
+import { createAdminLog } from '../admin-log/admin-log.store.ts'
 import { createCategoryStore } from '../categories/categories.store.ts'
 import { createCategories } from '../categories/categories.ts'
 import type { Schema } from '../db/schema.ts'
@@ -38,7 +37,7 @@ const SEARCHES = {
 export type Catalogue = ReturnType<typeof createCatalogue>
 
 /** Creates categories, torrents, search, site settings and the admin log, with their background tasks. */
-export function createCatalogue(connections: Connections, { accounts, announceUrl }: AccountUseCases) {
+export function createCatalogue(connections: Connections, { announceUrl }: Pick<AccountUseCases, 'announceUrl'>) {
   const { config, db, invalidations, clock, resources } = connections
   const { publish } = invalidations
   const categories = createCategories({ store: createCategoryStore(db), publish, clock })
@@ -76,8 +75,10 @@ export function createCatalogue(connections: Connections, { accounts, announceUr
     socketUrl: config.WEBSOCKET ? (passkey) => announceUrl(passkey).replace(/^http/i, 'ws') : undefined,
   })
   addBackground(connections, torrents)
-  const adminLog = createAdminLog({ store: createAdminLogStore(db), findUserId: accounts.findId })
-  return { useCases: { categories, torrents, search, siteConfiguration, adminLog }, catalogueState }
+  return {
+    useCases: { categories, torrents, search, siteConfiguration, adminLog: createAdminLog(db) },
+    catalogueState,
+  }
 }
 
 /** Searches have a separate connection pool, so that nothing else waits for them. */

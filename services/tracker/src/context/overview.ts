@@ -3,8 +3,8 @@ import { createOverviewStore } from '../overview/overview.store.ts'
 import { createOverview } from '../overview/overview.ts'
 import { createLeadership } from '../redis/leadership.redis.ts'
 import type { SwarmStatistics } from '../swarm-statistics/swarm-statistics.ts'
-import type { TorznabBlocks } from '../torznab/blocks.ts'
 import type { TorznabStatistics } from '../torznab/statistics.ts'
+import type { TorznabUsage } from '../torznab/usage.ts'
 import type { Connections } from './connections.ts'
 
 export type StaffOverview = ReturnType<typeof createStaffOverview>
@@ -17,13 +17,13 @@ const COUNT_EVERY_MS = 30_000
 /** Creates the overview for staff. One process also exports it in its metrics. */
 export function createStaffOverview(
   connections: Connections,
-  parts: { swarmStatistics: SwarmStatistics; torznabBlocks: TorznabBlocks; torznabStatistics: TorznabStatistics },
+  parts: { swarmStatistics: SwarmStatistics; torznabUsage: TorznabUsage; torznabStatistics: TorznabStatistics },
 ) {
   const { db, redis, clock, metrics, logger, background, resources } = connections
   const overview = createOverview({
     store: createOverviewStore(db),
     swarms: () => parts.swarmStatistics.now(),
-    blockedAddresses: () => parts.torznabBlocks.count(),
+    blockedAddresses: () => parts.torznabUsage.countBlocks(),
     torznabLastDay: async () => {
       const { requests, errors } = (await parts.torznabStatistics.read({ range: '24h' })).totals
       return { requests, errors }

@@ -2,8 +2,6 @@ import type { Lookups } from '../announce/lookups.ts'
 import { createRedisFunctions } from '../redis/functions.redis.ts'
 import { createLeadership } from '../redis/leadership.redis.ts'
 import { createAnswers } from '../torznab/answers.ts'
-import { createAuthorizer } from '../torznab/authorization.ts'
-import { createTorznabBlocks } from '../torznab/blocks.ts'
 import { createTorznabLimits } from '../torznab/limits.redis.ts'
 import { createRequestLists } from '../torznab/request-lists.store.ts'
 import { createRequestLogMetrics } from '../torznab/request-log.metrics.ts'
@@ -16,7 +14,6 @@ import { createTorznabStatistics } from '../torznab/statistics.ts'
 import { torznabRoutes } from '../torznab/torznab.routes.ts'
 import { createTorznab } from '../torznab/torznab.ts'
 import { createTorznabUsage } from '../torznab/usage.ts'
-import type { AccountUseCases } from './accounts.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { Connections } from './connections.ts'
 
@@ -27,10 +24,7 @@ const PRUNE_EVERY_MS = 600_000
 export type TorznabPart = ReturnType<typeof createTorznabPart>
 
 /** Joins the routes of the Torznab API and its administration. */
-export function createTorznabPart(
-  connections: Connections,
-  parts: Pick<AccountUseCases, 'accounts'> & Catalogue & { readonly lookups: Lookups },
-) {
+export function createTorznabPart(connections: Connections, parts: Catalogue & { readonly lookups: Lookups }) {
   const { config, db, redis, invalidations, clock, logger } = connections
   const { search, torrents, adminLog } = parts.useCases
   const settings = createTorznabSettings({
@@ -43,7 +37,8 @@ export function createTorznabPart(
   const log = createLog(connections)
   const torznab = createTorznab({
     settings,
-    authorizer: createAuthorizer({ lookups: parts.lookups, limits }),
+    lookups: parts.lookups,
+    limits,
     answers: createAnswers({
       indexer: {
         publicUrl: config.PUBLIC_URL,
@@ -61,9 +56,8 @@ export function createTorznabPart(
     useCases: {
       torznabConfiguration: settings,
       torznabStatistics: createTorznabStatistics({ store: createStatisticsStore(db), clock }),
-      torznabLists: createRequestLists(db, parts.accounts.findId),
-      torznabBlocks: createTorznabBlocks({ blocks: limits, adminLog, clock }),
-      torznabUsage: createTorznabUsage({ settings, limits, clock }),
+      torznabLists: createRequestLists(db),
+      torznabUsage: createTorznabUsage({ settings, limits, adminLog, clock }),
     },
     routes: torznabRoutes({ torznab, log, proxies: config.proxies, errorStatus: config.TORZNAB_ERROR_STATUS }),
   }

@@ -1,13 +1,38 @@
 import { errorCode } from '@vault-and-tracker/service-kit/core/errors'
-import { type Expression, sql } from 'kysely'
-import { MAX_EXACT_TOTAL } from '../pagination.ts'
+import { isId } from '@vault-and-tracker/service-kit/core/ids'
+import { type Expression, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
+import { type Listed, MAX_EXACT_TOTAL, type Page, totalOf } from '../pagination.ts'
 import type { Db } from './schema.ts'
 
-/** Counts the rows of a query for `totalOf`, up to `MAX_EXACT_TOTAL + 1`. */
-export async function countForTotal(db: Db, query: { limit(rows: number): Expression<unknown> }): Promise<number> {
-  const { rows } = await sql<{ counted: number }>`
-    select count(*) as counted from ${query.limit(MAX_EXACT_TOTAL + 1)} as found`.execute(db)
-  return rows[0]?.counted ?? 0
+/** Restricts a query to a page. */
+export function onPage({ page, limit }: Page) {
+  return <Tables, Table extends keyof Tables, Row>(query: SelectQueryBuilder<Tables, Table, Row>) =>
+    query.limit(limit).offset((page - 1) * limit)
+}
+
+/**
+ * Reads a page and counts all rows.
+ *
+ * @param rows the rows of the page
+ * @param all any column of all rows
+ */
+export async function readPage<Row>(
+  db: Db,
+  { page, limit }: Page,
+  rows: { execute(): Promise<Row[]> },
+  all: { limit(rows: number): Expression<unknown> },
+): Promise<Listed<Row>> {
+  const counting = sql<{ counted: number }>`
+    select count(*) as counted from ${all.limit(MAX_EXACT_TOTAL + 1)} as found`
+  const [items, { rows: counts }] = await Promise.all([rows.execute(), counting.execute(db)])
+  return { items, page, limit, ...totalOf(counts[0]?.counted ?? 0) }
+}
+
+/** The id of a user given by id or name; null for an unknown name. */
+export function userIdOf(idOrName: string): RawBuilder<string> {
+  return isId(idOrName)
+    ? sql<string>`${idOrName}::uuid`
+    : sql<string>`(select id from users where lower(username) = ${idOrName.toLowerCase()})`
 }
 
 /** Escapes `%`, `_` and `\` for a LIKE pattern. */

@@ -1,10 +1,15 @@
 import { z } from 'zod'
-import { MAX_OFFSET } from '../pagination.ts'
+import { type Listed, MAX_OFFSET, type Page } from '../pagination.ts'
 
 /** Input and output fields that several features share. */
 
-/** A time as ISO 8601 in UTC. */
-export const time = z.iso.datetime().meta({ description: 'ISO 8601, UTC' })
+const isoTime = z.iso.datetime()
+const { $schema: _, ...isoTimeSchema } = z.toJSONSchema(isoTime)
+
+/** A time in an answer. Handlers return a `Date`, which JSON writes as ISO 8601 in UTC. */
+export const time = z
+  .custom<Date | string>((value) => isoTime.safeParse(value).success)
+  .meta({ ...isoTimeSchema, description: 'ISO 8601, UTC' })
 
 /** The id in a path. A malformed id is treated as unknown, so any text is accepted. */
 export const idParams = z.object({ id: z.string() })
@@ -54,7 +59,7 @@ const paged = {
 export const itemLimit = paged.limit
 
 /** Whether a page starts within the reach of lists. */
-function isListed({ page, limit }: { page: number; limit: number }): boolean {
+function isListed({ page, limit }: Page): boolean {
   return (page - 1) * limit <= MAX_OFFSET
 }
 
@@ -75,7 +80,7 @@ export const treeQuery = z
   .refine(isListed, beyondList)
 
 /** A page of an in-memory list. */
-export function pageOfAll<Item>(all: readonly Item[], { page, limit }: { page: number; limit: number }) {
+export function pageOfAll<Item>(all: readonly Item[], { page, limit }: Page): Listed<Item> {
   return { items: all.slice((page - 1) * limit, page * limit), page, limit, total: all.length, totalIsExact: true }
 }
 

@@ -1,7 +1,7 @@
 import type { WantedEpisode } from '@vault-and-tracker/torznab-xml'
 import { type Categories, type Category, findBySlug, withSubcategories } from '../categories/categories.ts'
 import { apiError } from '../errors.ts'
-import { MAX_OFFSET, type Total, totalOf } from '../pagination.ts'
+import { type Listed, MAX_OFFSET, type Page as PageNumber, type Total, totalOf } from '../pagination.ts'
 import { memberWords, orInitials, searchWords } from '../releases/search-words.ts'
 import { type AnyOf, allOf, type Criteria, episodeFacets, idFacets, isPlain, yearFacets } from './criteria.ts'
 import type { ListedTorrent, TorrentState } from './listed-torrent.ts'
@@ -52,9 +52,7 @@ export const SORTS = ['created', 'seeders', 'leechers', 'size'] as const
 export type Sort = (typeof SORTS)[number]
 
 /** The query of a list or of a member's search. */
-export type ListQuery = {
-  readonly page: number
-  readonly limit: number
+export type ListQuery = PageNumber & {
   readonly sort: Sort
   readonly order: 'asc' | 'desc'
   readonly state: TorrentState
@@ -65,10 +63,7 @@ export type ListQuery = {
 }
 
 /** A page of a list. `suggestions` are torrents with similar words, if a search found nothing. */
-export type Listed = Total & {
-  readonly items: readonly ListedTorrent[]
-  readonly suggestions?: readonly ListedTorrent[] | undefined
-}
+export type TorrentPage = Listed<ListedTorrent> & { readonly suggestions?: readonly ListedTorrent[] | undefined }
 
 /** The order of the matches, and the part of them to return. */
 export type Page = {
@@ -121,7 +116,7 @@ export function createSearch(deps: {
 }) {
   const { store, queue, torrents } = deps
   const finds = createCoalescer<Found>()
-  const lists = createCoalescer<Listed>()
+  const lists = createCoalescer<TorrentPage>()
 
   const search = <T>(member: string, work: (statements: SearchStatements) => Promise<T>): Promise<T> =>
     queue.run(member, (milliseconds) => store.within(milliseconds, work))
@@ -156,7 +151,7 @@ export function createSearch(deps: {
      * @param member the id of the user who searches
      * @throws ApiError BAD_REQUEST if the category does not exist; and as `find` does
      */
-    list: (query: ListQuery, member: string): Promise<Listed> => {
+    list: (query: ListQuery, member: string): Promise<TorrentPage> => {
       const isFree = isBlank(query.search)
       const shared = () => lists(JSON.stringify([query, isFree ? '' : member]), () => list(query, member))
       return isFree ? shared() : queue.admit(member, shared)
@@ -170,27 +165,27 @@ export function createSearch(deps: {
     return { items: await torrents.byIds(ids), ...totalOf(counted) }
   }
 
-  async function list(query: ListQuery, member: string): Promise<Listed> {
+  async function list(query: ListQuery, member: string): Promise<TorrentPage> {
     const { page, limit, sort, order } = query
     const text = query.search ?? ''
     const { words, prefixes } = memberWords(text)
     const tokens = [...words, ...prefixes.slice(-1)]
     // Punctuation alone contains no words, and finds nothing rather than everything.
-    if (!isBlank(text) && tokens.length === 0) return { items: [], ...totalOf(0) }
+    if (!isBlank(text) && tokens.length === 0) return { items: [], page, limit, ...totalOf(0) }
     const all = query.category === undefined ? [] : await deps.categories.all()
     const allCategoryIds = sort === 'created' || sort === 'size' ? [] : await deps.categories.idsWithDeleted()
     const within = { ...allOf(query.state), categoryIds: categoryIdsFor(all, query.category) }
     const asked = { sort, order, offset: (page - 1) * limit, limit, allCategoryIds }
     if (tokens.length === 0) {
       const { ids, counted } = await store.plainPage(within, asked)
-      return { items: await torrents.byIds(ids), ...totalOf(counted) }
+      return { items: await torrents.byIds(ids), page, limit, ...totalOf(counted) }
     }
     const { ids, counted, suggested } = await search(member, async (statements) => {
       const criteria = { ...within, ...(await wordCriteria(statements, orInitials(words, text), prefixes)) }
       const found = await statements.page(criteria, asked)
       return { ...found, suggested: found.counted === 0 ? await suggest(statements, within, tokens) : undefined }
     })
-    const listed = { items: await torrents.byIds(ids), ...totalOf(counted) }
+    const listed = { items: await torrents.byIds(ids), page, limit, ...totalOf(counted) }
     return suggested === undefined ? listed : { ...listed, suggestions: await torrents.byIds(suggested) }
   }
 }

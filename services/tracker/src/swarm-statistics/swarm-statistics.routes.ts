@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { idParams, itemLimit, namedUser, time, torrentPageQuery } from '../http/fields.ts'
 import { endpoints } from '../surface.ts'
 import { BUSY_SORTS, SWARM_RANGES, type SwarmStatistics } from './swarm-statistics.ts'
-import type { TorrentPeer, TorrentPeers } from './torrent-peers.ts'
+import type { TorrentPeers } from './torrent-peers.ts'
 
 const perSecond = z.number().meta({ description: 'per second over the last minute, in all processes' })
 const totals = z
@@ -75,10 +75,7 @@ export const swarmStatisticsEndpoints = [
     summary: 'Get seeders, leechers and announces per second over time, averaged by step',
     query: z.object({ range: z.enum(SWARM_RANGES, `must be one of ${SWARM_RANGES.join(', ')}`).default('24h') }),
     answer: history,
-    handle: async ({ query }, { swarmStatistics }) => {
-      const { stepSeconds, items } = await swarmStatistics.history(query.range)
-      return { stepSeconds, items: items.map((item) => ({ ...item, start: item.start.toISOString() })) }
-    },
+    handle: ({ query }, { swarmStatistics }) => swarmStatistics.history(query.range),
   }),
   endpoint({
     ...staff,
@@ -90,12 +87,9 @@ export const swarmStatisticsEndpoints = [
       limit: itemLimit,
     }),
     answer: z.object({ items: z.array(busyTorrent) }),
-    handle: async ({ query }, { swarmStatistics }) => {
-      const torrents = await swarmStatistics.busiest(query.sort, query.limit)
-      return {
-        items: torrents.map(({ lastSeen, ...rest }) => ({ ...rest, lastSeen: lastSeen?.toISOString() ?? null })),
-      }
-    },
+    handle: async ({ query }, { swarmStatistics }) => ({
+      items: await swarmStatistics.busiest(query.sort, query.limit),
+    }),
   }),
   endpoint({
     ...staff,
@@ -118,17 +112,7 @@ export const swarmStatisticsEndpoints = [
       const withAddresses = caller.session.account.role === 'admin'
       const { torrent, items, ...counts } = await torrentPeers.list(params.id, { page, limit, withAddresses })
       const { id, name, size } = torrent
-      return {
-        torrent: { id, name, size },
-        ...counts,
-        items: items.map(presentPeer),
-        page,
-        limit,
-      }
+      return { torrent: { id, name, size }, ...counts, items, page, limit }
     },
   }),
 ]
-
-function presentPeer({ addresses, lastAnnounce, ...rest }: TorrentPeer): z.input<typeof peer> {
-  return { ...rest, addresses: addresses && [...addresses], lastAnnounce: lastAnnounce.toISOString() }
-}

@@ -3,7 +3,7 @@ import { idParams, pageOf, pageQuery, text } from '../http/fields.ts'
 import { TORRENT_STATES } from '../search/listed-torrent.ts'
 import type { Search } from '../search/search.ts'
 import { endpoints } from '../surface.ts'
-import { listedTorrent, presentTorrent, torrentAnswer } from './torrents.routes.ts'
+import { listedTorrent, presentListed, presentTorrent, torrentAnswer } from './torrents.routes.ts'
 import type { Torrents } from './torrents.ts'
 
 const endpoint = endpoints<{ torrents: Torrents; search: Search }>()
@@ -22,10 +22,10 @@ export const moderationEndpoints = [
       state: z.enum(TORRENT_STATES, `must be one of ${TORRENT_STATES.join(', ')}`).default('pending'),
     }),
     answer: pageOf(listedTorrent),
-    handle: async ({ query: { page, limit, state }, caller }, { search }) => {
-      const list = { page, limit, state, sort: 'created', order: 'asc' } as const
-      const { items, ...total } = await search.list(list, caller.session.account.id)
-      return { items: items.map((torrent) => presentTorrent(torrent)), page, limit, ...total }
+    handle: async ({ query, caller }, { search }) => {
+      const list = { ...query, sort: 'created', order: 'asc' } as const
+      const { items, ...rest } = await search.list(list, caller.session.account.id)
+      return { ...rest, items: items.map(presentListed) }
     },
   }),
   endpoint({

@@ -44,7 +44,7 @@ export const torrentPreviewEndpoints = [
       return {
         ...preview,
         files: fileCount,
-        firstFiles: [...firstFiles],
+        firstFiles,
         // Drops the parsed fields that the catalogue does not store.
         release: releaseSchema.parse(release),
       }

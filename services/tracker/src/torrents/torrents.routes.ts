@@ -14,7 +14,6 @@ import {
   torrentPageQuery,
   uploadPercent,
 } from '../http/fields.ts'
-import type { Release } from '../releases/release.ts'
 import { type ListedTorrent, TORRENT_STATES } from '../search/listed-torrent.ts'
 import { type Search, SORTS } from '../search/search.ts'
 import { endpoints } from '../surface.ts'
@@ -127,14 +126,8 @@ export const torrentEndpoints = [
     }),
     handle: async ({ query, caller }, { search }) => {
       const list = { ...query, state: 'approved' } as const
-      const { items, suggestions, ...total } = await search.list(list, caller.session.account.id)
-      return {
-        items: items.map((torrent) => presentTorrent(torrent)),
-        page: query.page,
-        limit: query.limit,
-        ...total,
-        ...(suggestions && { suggestions: suggestions.map((torrent) => presentTorrent(torrent)) }),
-      }
+      const { items, suggestions, ...rest } = await search.list(list, caller.session.account.id)
+      return { ...rest, items: items.map(presentListed), suggestions: suggestions?.map(presentListed) }
     },
   }),
   endpoint({
@@ -188,8 +181,8 @@ export const torrentEndpoints = [
     answer: pageOf(torrentFile),
     errors: ['NOT_FOUND'],
     handle: async ({ params, query: { page, limit }, caller }, { torrents }) => {
-      const { items, total } = await torrents.files(params.id, caller.session.account, { page, limit })
-      return { items: [...items], page, limit, total, totalIsExact: true }
+      const found = await torrents.files(params.id, caller.session.account, { page, limit })
+      return { ...found, page, limit, totalIsExact: true }
     },
   }),
   endpoint({
@@ -258,10 +251,13 @@ export const torrentEndpoints = [
   }),
 ]
 
-/** A torrent as returned by the API; only single torrents have a description. */
-export function presentTorrent(torrent: Torrent): z.input<typeof torrentAnswer>
-export function presentTorrent(torrent: ListedTorrent): z.input<typeof listedTorrent>
-export function presentTorrent(torrent: ListedTorrent | Torrent): z.input<typeof listedTorrent> {
+/** A torrent as returned by the API. */
+export function presentTorrent(torrent: Torrent) {
+  return { ...presentListed(torrent), description: torrent.description }
+}
+
+/** A torrent in a list. */
+export function presentListed(torrent: ListedTorrent) {
   // Fields are named because this runs for every item of a page, where rest and spread take several times as long.
   const { imdb, tmdb, tvdb } = torrent.externalIds
   return {
@@ -272,7 +268,7 @@ export function presentTorrent(torrent: ListedTorrent | Torrent): z.input<typeof
     category: torrent.category,
     size: torrent.size,
     files: torrent.fileCount,
-    created: torrent.createdAt.toISOString(),
+    created: torrent.createdAt,
     seeders: torrent.seeders,
     leechers: torrent.leechers,
     completed: torrent.completed,
@@ -285,12 +281,6 @@ export function presentTorrent(torrent: ListedTorrent | Torrent): z.input<typeof
     stateReason: torrent.stateReason,
     downloadPercent: torrent.downloadPercent,
     uploadPercent: torrent.uploadPercent,
-    release: presentRelease(torrent.release),
-    ...('description' in torrent && { description: torrent.description }),
+    release: torrent.release,
   }
-}
-
-function presentRelease(read: Release): z.input<typeof releaseSchema> {
-  const { hdr, audio, languages, editions } = read
-  return { ...read, hdr: [...hdr], audio: [...audio], languages: [...languages], editions: [...editions] }
 }

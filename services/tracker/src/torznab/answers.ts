@@ -1,6 +1,8 @@
+import type { Passkey } from '@vault-and-tracker/bencode-tracker'
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { ApiError } from '@vault-and-tracker/service-kit/core/errors'
 import {
+  type ApiLimits,
   type Caps,
   capsCategories,
   type Feed,
@@ -8,14 +10,14 @@ import {
   type ItemAttributes,
   itemCategories,
   type SearchQuery,
+  type TorznabError,
   torznabError,
 } from '@vault-and-tracker/torznab-xml'
-import { bestOf, type Rates } from '../announce/lookups.ts'
+import { bestOf, type PasskeyUser, type Rates } from '../announce/lookups.ts'
 import type { Category } from '../categories/categories.ts'
 import type { ListedTorrent } from '../search/listed-torrent.ts'
 import type { Found, Search } from '../search/search.ts'
 import type { Torrents } from '../torrents/torrents.ts'
-import type { AuthorizedCaller, Refusal, TorznabCaller } from './authorization.ts'
 import type { CatalogueState, CatalogueStates } from './catalogue-state.ts'
 import { FREELEECH, PAGE_LIMITS, SUPPORTED_PARAMETERS, toSearchQuery } from './search-query.ts'
 
@@ -25,6 +27,19 @@ export type IndexerInfo = {
   readonly publicUrl: string
   readonly title: string
   readonly registration: Caps['registration']
+}
+
+export type TorznabCaller = PasskeyUser & { readonly passkey: Passkey }
+
+/** A user whose request was counted and may be answered, and their usage in the window. */
+export type AuthorizedCaller = { readonly caller: TorznabCaller; readonly limits: ApiLimits }
+
+/** The refusal of a request. */
+export type Refusal = {
+  readonly error: TorznabError
+  /** Present if a limit or a block refused the request. */
+  readonly by?: 'limit' | 'block'
+  readonly retryAfterSeconds?: number
 }
 
 /** The answer to a request. */

@@ -1,25 +1,29 @@
-import { type Expression, type SelectQueryBuilder, sql } from 'kysely'
-import { countForTotal, escapeLike } from '../db/queries.store.ts'
+import { sql } from 'kysely'
+import { escapeLike, onPage, readPage, userIdOf } from '../db/queries.store.ts'
 import type { Db } from '../db/schema.ts'
-import { totalOf } from '../pagination.ts'
-import type { Listed, Page, RequestLists, RequestQuery } from './request-lists.ts'
+import type { Listed } from '../pagination.ts'
+import type { RequestLists } from './request-lists.ts'
 
-/**
- * The request log and the users of the API, listed from Postgres.
- *
- * @param findUserId finds a user by id or name
- */
-export function createRequestLists(
-  db: Db,
-  findUserId: (idOrName: string) => Promise<string | undefined>,
-): RequestLists {
+/** The request log and the users of the API, listed from Postgres. */
+export function createRequestLists(db: Db): RequestLists {
   return {
     requests: async (query) => {
-      const userId = query.user === undefined ? undefined : await findUserId(query.user)
-      if (query.user !== undefined && userId === undefined) return { items: [], ...totalOf(0) }
-      const found = requests(db, query, userId)
+      const { user, function: name, error, from, to } = query
+      const found = db
+        .selectFrom('torznab_requests')
+        .where((eb) =>
+          eb.and([
+            ...(user === undefined ? [] : [eb('user_id', '=', userIdOf(user))]),
+            ...(name === undefined ? [] : [eb('function', '=', name)]),
+            ...(error === true ? [eb('error', 'is not', null)] : []),
+            ...(error === false ? [eb('error', 'is', null)] : []),
+            ...(typeof error === 'number' ? [eb('error', '=', error)] : []),
+            ...(from === undefined ? [] : [eb('at', '>=', from)]),
+            ...(to === undefined ? [] : [eb('at', '<', to)]),
+          ]),
+        )
       // Names are read only for the page.
-      const page = found.selectAll().orderBy('at', 'desc').orderBy('id', 'desc').$call(pageOf(query)).as('found')
+      const page = found.selectAll().orderBy('at', 'desc').orderBy('id', 'desc').$call(onPage(query)).as('found')
       const rows = db
         .selectFrom(page)
         .innerJoin('users', 'users.id', 'found.user_id')
@@ -27,20 +31,22 @@ export function createRequestLists(
         .select(sql<number>`round(duration_ms::numeric, 2)::double precision`.as('durationMs'))
         .orderBy('at', 'desc')
         .orderBy('found.id', 'desc')
-      return withUsers(await listed(db, found.select('at'), rows))
+      return withUsers(await readPage(db, query, rows, found.select('at')))
     },
 
-    addresses: (query) => {
+    addresses: (page) => {
       const all = db.selectFrom('torznab_addresses')
       const rows = all
         .select(['hour', 'address', 'requests', 'wrong_keys as wrongKeys', 'over_limits as overLimits'])
         .orderBy('hour', 'desc')
         .orderBy('requests', 'desc')
         .orderBy('address')
-      return listed(db, all.select('hour'), rows.$call(pageOf(query)))
+        .$call(onPage(page))
+      return readPage(db, page, rows, all.select('hour'))
     },
 
-    users: async ({ search, blocked, ...query }) => {
+    users: async (query) => {
+      const { search, blocked } = query
       const found = db
         .selectFrom('users')
         .leftJoin('torznab_users', 'user_id', 'users.id')
@@ -56,41 +62,12 @@ export function createRequestLists(
         .select([count('requests'), count('downloads'), count('errors'), count('violations')])
         .orderBy('torznab_users.requests', (order) => order.desc().nullsLast())
         .orderBy('users.id', 'desc')
-      return withUsers(await listed(db, found.select('users.id'), rows.$call(pageOf(query))))
+        .$call(onPage(query))
+      return withUsers(await readPage(db, query, rows, found.select('users.id')))
     },
   }
 }
 
-function requests(db: Db, { function: name, error, from, to }: RequestQuery, userId: string | undefined) {
-  return db
-    .selectFrom('torznab_requests')
-    .where((eb) =>
-      eb.and([
-        ...(userId === undefined ? [] : [eb('user_id', '=', userId)]),
-        ...(name === undefined ? [] : [eb('function', '=', name)]),
-        ...(error === true ? [eb('error', 'is not', null)] : []),
-        ...(error === false ? [eb('error', 'is', null)] : []),
-        ...(typeof error === 'number' ? [eb('error', '=', error)] : []),
-        ...(from === undefined ? [] : [eb('at', '>=', from)]),
-        ...(to === undefined ? [] : [eb('at', '<', to)]),
-      ]),
-    )
-}
-
-function pageOf({ page, limit }: Page) {
-  return <Tables, Table extends keyof Tables, Row>(query: SelectQueryBuilder<Tables, Table, Row>) =>
-    query.limit(limit).offset((page - 1) * limit)
-}
-
-async function listed<Row>(
-  db: Db,
-  all: { limit(rows: number): Expression<unknown> },
-  page: { execute(): Promise<Row[]> },
-): Promise<Listed<Row>> {
-  const [counted, items] = await Promise.all([countForTotal(db, all), page.execute()])
-  return { items, ...totalOf(counted) }
-}
-
-function withUsers<Row extends { userId: string; username: string }>({ items, ...total }: Listed<Row>) {
-  return { ...total, items: items.map(({ userId: id, username, ...row }) => ({ ...row, user: { id, username } })) }
+function withUsers<Row extends { userId: string; username: string }>({ items, ...rest }: Listed<Row>) {
+  return { ...rest, items: items.map(({ userId: id, username, ...row }) => ({ ...row, user: { id, username } })) }
 }

@@ -1,4 +1,4 @@
-import type { Total } from '../pagination.ts'
+import type { Listed, Page } from '../pagination.ts'
 
 type NamedUser = { readonly id: string; readonly username: string }
 
@@ -40,11 +40,9 @@ export type UserUsage = {
   readonly blocked: boolean
 }
 
-export type Page = { readonly page: number; readonly limit: number }
-
 /** Undefined fields do not narrow the list. */
 export type RequestQuery = Page & {
-  /** The id or the name; an unknown user has no requests. */
+  /** An id or a name; an unknown user has no requests. */
   readonly user?: string | undefined
   readonly function?: string | undefined
   /** Whether the answer was an error, or its code. */
@@ -60,8 +58,6 @@ export type UsageQuery = Page & {
   readonly search?: string | undefined
   readonly blocked?: boolean | undefined
 }
-
-export type Listed<Item> = Total & { readonly items: readonly Item[] }
 
 /** Lists for administrators. All methods throw an error that `isUnavailable` recognises when Postgres is unavailable. */
 export type RequestLists = {

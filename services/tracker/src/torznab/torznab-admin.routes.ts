@@ -11,10 +11,10 @@ import {
   timeRange,
 } from '../http/fields.ts'
 import { endpoints } from '../surface.ts'
-import type { TorznabBlocks } from './blocks.ts'
 import type { RequestLists } from './request-lists.ts'
 import { PRESET_NAMES, PRESETS, TORZNAB_BOUNDS, type TorznabConfiguration } from './settings.ts'
 import { RANGES, STEPS, type TorznabStatistics } from './statistics.ts'
+import type { TorznabUsage } from './usage.ts'
 
 function bounded({ min, max }: { min: number; max: number }) {
   const message = `must be a whole number from ${String(min)} to ${String(max)}`
@@ -119,7 +119,7 @@ const endpoint = endpoints<{
   torznabConfiguration: TorznabConfiguration
   torznabStatistics: TorznabStatistics
   torznabLists: RequestLists
-  torznabBlocks: TorznabBlocks
+  torznabUsage: TorznabUsage
 }>()
 const admin = { tag: 'torznab', access: 'admin', limit: 'read', method: 'GET' } as const
 
@@ -169,16 +169,7 @@ export const torznabAdminEndpoints = [
       })
       .refine(isTimeRange, noTimeRange),
     answer: statistics,
-    handle: async ({ query }, { torznabStatistics }) => {
-      const { from, to, before, series, ...found } = await torznabStatistics.read(query)
-      const items = series.items.map((item) => ({ ...item, start: item.start.toISOString() }))
-      return {
-        ...found,
-        ...rangeOf({ from, to }),
-        before: before && { ...before, ...rangeOf(before) },
-        series: { ...series, items },
-      }
-    },
+    handle: ({ query }, { torznabStatistics }) => torznabStatistics.read(query),
   }),
   endpoint({
     ...admin,
@@ -195,15 +186,7 @@ export const torznabAdminEndpoints = [
       })
       .refine(isTimeRange, noTimeRange),
     answer: pageOf(request),
-    handle: async ({ query }, { torznabLists }) => {
-      const { items, ...found } = await torznabLists.requests(query)
-      return {
-        ...found,
-        page: query.page,
-        limit: query.limit,
-        items: items.map((each) => ({ ...each, at: each.at.toISOString() })),
-      }
-    },
+    handle: ({ query }, { torznabLists }) => torznabLists.requests(query),
   }),
   endpoint({
     ...admin,
@@ -212,15 +195,7 @@ export const torznabAdminEndpoints = [
     summary: 'Count refused requests and requests without a valid key by hour and address, newest hour first',
     query: pageQuery,
     answer: pageOf(address),
-    handle: async ({ query }, { torznabLists }) => {
-      const { items, ...found } = await torznabLists.addresses(query)
-      return {
-        ...found,
-        page: query.page,
-        limit: query.limit,
-        items: items.map((each) => ({ ...each, hour: each.hour.toISOString() })),
-      }
-    },
+    handle: ({ query }, { torznabLists }) => torznabLists.addresses(query),
   }),
   endpoint({
     ...admin,
@@ -232,11 +207,7 @@ export const torznabAdminEndpoints = [
       blocked: queryFlag.optional(),
     }),
     answer: pageOf(usage),
-    handle: async ({ query }, { torznabLists }) => {
-      const { items, ...found } = await torznabLists.users(query)
-      const users = items.map((each) => ({ ...each, lastRequest: each.lastRequest?.toISOString() ?? null }))
-      return { ...found, page: query.page, limit: query.limit, items: users }
-    },
+    handle: ({ query }, { torznabLists }) => torznabLists.users(query),
   }),
   endpoint({
     ...admin,
@@ -244,10 +215,7 @@ export const torznabAdminEndpoints = [
     operationId: 'listTorznabBlocks',
     summary: 'List the addresses blocked from the Torznab API, longest block first',
     answer: z.object({ items: z.array(block) }),
-    handle: async (_input, { torznabBlocks }) => {
-      const blocks = await torznabBlocks.list()
-      return { items: blocks.map((each) => ({ ...each, until: each.until.toISOString() })) }
-    },
+    handle: async (_input, { torznabUsage }) => ({ items: await torznabUsage.blocks() }),
   }),
   endpoint({
     ...admin,
@@ -259,10 +227,40 @@ export const torznabAdminEndpoints = [
     params: z.object({ address: z.string() }),
     status: 204,
     errors: ['NOT_FOUND'],
-    handle: ({ params, caller }, { torznabBlocks }) => torznabBlocks.lift(params.address, caller.session.account.id),
+    handle: ({ params, caller }, { torznabUsage }) => torznabUsage.unblock(params.address, caller.session.account.id),
   }),
 ]
 
-function rangeOf({ from, to }: { readonly from: Date; readonly to: Date }) {
-  return { from: from.toISOString(), to: to.toISOString() }
-}
+const meter = z.object({
+  used: z
+    .int()
+    .meta({ description: 'allowed requests in this window; exceeds the limit only after the limit was lowered' }),
+  limit: z.int(),
+})
+
+/** Members' own use of the Torznab API. */
+export const torznabUsageEndpoints = [
+  endpoint({
+    tag: 'accounts',
+    access: 'member',
+    limit: 'read',
+    method: 'GET',
+    path: '/api/user/torznab',
+    operationId: 'getOwnTorznabUsage',
+    summary: 'Get your Torznab requests in the current window, and your limits; this request does not count',
+    answer: z
+      .object({
+        enabled: z.boolean().meta({ description: 'false if the API is switched off for all users' }),
+        blocked: z.boolean().meta({ description: 'true if an administrator blocked you from the API' }),
+        addressBlockedUntil: time
+          .nullable()
+          .meta({ description: 'end of the block of your address; null if it is not blocked' }),
+        windowSeconds: z.int(),
+        resetsAt: time.meta({ description: 'end of the current window' }),
+        searches: meter,
+        downloads: meter,
+      })
+      .meta({ id: 'TorznabUsage' }),
+    handle: ({ caller }, { torznabUsage }) => torznabUsage.of(caller.session.account, caller.address),
+  }),
+]

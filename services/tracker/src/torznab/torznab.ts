@@ -1,3 +1,4 @@
+import { parsePasskey } from '@vault-and-tracker/bencode-tracker'
 import type { ApiError } from '@vault-and-tracker/service-kit/core/errors'
 import { isUnavailable } from '@vault-and-tracker/service-kit/core/unavailable'
 import {
@@ -8,9 +9,10 @@ import {
   type TorznabRequest,
   torznabError,
 } from '@vault-and-tracker/torznab-xml'
+import type { Lookups } from '../announce/lookups.ts'
 import { type ErrorCode, isApiError } from '../errors.ts'
-import type { Answers, Outcome } from './answers.ts'
-import type { AuthorizedCaller, Authorizer, Refusal } from './authorization.ts'
+import type { Answers, AuthorizedCaller, Outcome, Refusal, TorznabCaller } from './answers.ts'
+import type { LimitedRequest, TorznabLimits } from './limits.ts'
 import { PAGE_LIMITS, SUPPORTED_PARAMETERS } from './search-query.ts'
 import type { TorznabConfiguration, TorznabSettings } from './settings.ts'
 
@@ -55,6 +57,11 @@ export type AnsweredRequest = Omit<Answer, 'format' | 'outcome'> & {
   readonly userAgent: string
 }
 
+/** An authorized caller, or a refusal with the owner of the key, if any. */
+type Authorization =
+  | (AuthorizedCaller & { readonly refusal: undefined })
+  | { readonly caller: TorznabCaller | undefined; readonly refusal: Refusal }
+
 export type Torznab = ReturnType<typeof createTorznab>
 
 const UNAVAILABLE_RETRY_SECONDS = 5
@@ -70,12 +77,13 @@ const UNAVAILABLE: Refusal = {
  */
 export function createTorznab(deps: {
   settings: Pick<TorznabConfiguration, 'current'>
-  authorizer: Authorizer
+  lookups: Pick<Lookups, 'user'>
+  limits: TorznabLimits
   answers: Answers
   /** Called with every unexpected error. */
   onError: (error: unknown) => void
 }) {
-  const { authorizer, answers } = deps
+  const { lookups, limits, answers } = deps
 
   /** The order of the checks: whether the API is on, missing and unknown parameters, the caller and their limits, the query. */
   async function answerWith(
@@ -89,7 +97,7 @@ export function createTorznab(deps: {
     if (!request.ok && request.error.kind !== 'incorrectParameter')
       return anonymous({ kind: 'refusal', error: request.error })
 
-    const authorization = await authorizer.authorize(request.apiKey ?? '', { address, kind }, settings)
+    const authorization = await authorize(request.apiKey ?? '', { address, kind }, settings)
     const userId = authorization.caller?.id
     if (authorization.refusal !== undefined)
       return { userId, authorized: false, outcome: { kind: 'refusal', ...authorization.refusal } }
@@ -98,6 +106,39 @@ export function createTorznab(deps: {
     const outcome = await outcomeOf(query, kind, authorization).catch(failed)
     const isFound = query.function === 'details' && outcome.kind !== 'refusal'
     return { userId, authorized: true, infoHash: isFound ? query.infoHash : undefined, outcome }
+  }
+
+  /**
+   * Accepts requests of active users who are within their limits and not blocked, from addresses that are not blocked. Limits
+   * are checked first, so that they also apply to suspended and blocked users. The key of a banned account counts as a
+   * wrong key, which does not reveal its owner.
+   */
+  async function authorize(
+    apiKey: string,
+    { address, kind }: Pick<LimitedRequest, 'address' | 'kind'>,
+    { windowSeconds, searchLimit, downloadLimit }: TorznabSettings,
+  ): Promise<Authorization> {
+    const passkey = parsePasskey(apiKey)
+    const user = passkey && (await lookups.user(passkey))
+    const caller = user && { ...user, passkey }
+    if (caller === undefined || caller.state === 'banned') {
+      const wait = await limits.takeWrongKey(address)
+      return {
+        caller,
+        refusal: wait > 0 ? overLimit('limit', wait) : { error: torznabError('incorrectCredentials') },
+      }
+    }
+    const limit = kind === 'search' ? searchLimit : downloadLimit
+    const verdict = await limits.take({ userId: caller.id, address, kind, limit, windowSeconds })
+    if (!verdict.allowed) return { caller, refusal: overLimit(verdict.by, verdict.retryAfterSeconds) }
+    if (caller.state === 'suspended') return { caller, refusal: { error: torznabError('accountSuspended') } }
+    if (caller.apiBlocked) return { caller, refusal: { error: torznabError('notAuthorized') } }
+    const { searches, downloads } = verdict.usage
+    return {
+      caller,
+      refusal: undefined,
+      limits: { apiCurrent: searches, apiMax: searchLimit, grabCurrent: downloads, grabMax: downloadLimit },
+    }
   }
 
   function outcomeOf(query: TorznabQuery, kind: 'search' | 'download', authorized: AuthorizedCaller): Promise<Outcome> {
@@ -133,6 +174,10 @@ export function createTorznab(deps: {
     /** Answers a request for a .torrent file, which is named as in `details`: `id` is its info hash. */
     download: ({ rawQuery, address }: Asked): Promise<Answer> => answer(`t=details&${rawQuery}`, 'download', address),
   }
+}
+
+function overLimit(by: 'limit' | 'block', retryAfterSeconds: number): Refusal {
+  return { error: torznabError('requestLimitReached'), by, retryAfterSeconds }
 }
 
 /** The refusal for a failed search; undefined for an unexpected error. */
