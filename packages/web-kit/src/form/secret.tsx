@@ -26,6 +26,15 @@ export function CopyButton({ text, what, onCopied }: Copied) {
   )
 }
 
+/** A visible text that can be copied. */
+export function Copyable({ text, what }: Copied) {
+  return (
+    <span className="secret">
+      <code>{text}</code> <CopyButton text={text} what={what} />
+    </span>
+  )
+}
+
 /** A text that stays hidden until it is shown, and can be copied while hidden. */
 export function Secret({ text, what, onCopied }: Copied) {
   const [isShown, setShown] = useState(false)

@@ -246,7 +246,7 @@ describe('an API that is used', () => {
     await page.getByLabel('Categories').fill('5030, 5040')
     await check()
     await page.getByText('returned 1 release.').waitFor()
-    await page.getByRole('button', { name: 'Copy API Key for Prowlarr' }).click()
+    await page.getByRole('button', { name: 'Copy API key' }).click()
     const passkey = (await admin.get('/api/user/me')).member('passkey')
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(passkey)
 

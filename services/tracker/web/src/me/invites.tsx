@@ -1,7 +1,7 @@
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
 import { Empty, Pending, toastProblem } from '@vault-and-tracker/web-kit/feedback'
-import { Button, CopyButton } from '@vault-and-tracker/web-kit/form'
+import { Button, Copyable } from '@vault-and-tracker/web-kit/form'
 import { formatNumberOf } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
 import { api, type Invite, type OwnUser } from '../api/client.ts'
@@ -78,8 +78,8 @@ function NewInvite({ code }: { code: string }) {
   return (
     <div className="notice" role="status">
       <p>Send this link to the person you are inviting. It is shown only once.</p>
-      <p className="secret">
-        <code>{url}</code> <CopyButton text={url} what="invite link" />
+      <p>
+        <Copyable text={url} what="invite link" />
       </p>
     </div>
   )

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
 import { Confirm, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
-import { Button, CopyButton, Secret } from '@vault-and-tracker/web-kit/form'
+import { Button, Copyable, Secret } from '@vault-and-tracker/web-kit/form'
 import { Details, type Fact } from '@vault-and-tracker/web-kit/layout'
 import { useState } from 'react'
 import { api, type OwnUser } from '../api/client.ts'
@@ -39,12 +39,7 @@ export function Keys({ user }: { user: OwnUser }) {
 
 function torznabFacts(url: string, passkey: string): readonly Fact[] {
   return [
-    [
-      'Torznab URL',
-      <span className="secret">
-        <code>{url}</code> <CopyButton text={url} what="Torznab URL" />
-      </span>,
-    ],
+    ['Torznab URL', <Copyable text={url} what="Torznab URL" />],
     ['Torznab URL with key', <Secret text={`${url}?apikey=${passkey}`} what="Torznab URL with key" />],
   ]
 }

@@ -1,6 +1,6 @@
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { CopyButton } from '@vault-and-tracker/web-kit/form'
+import { Copyable } from '@vault-and-tracker/web-kit/form'
 import { formatBytes, formatCount } from '@vault-and-tracker/web-kit/format'
 import { usePageTitle } from '@vault-and-tracker/web-kit/frame'
 import { Details, Facts, Tabs } from '@vault-and-tracker/web-kit/layout'
@@ -117,19 +117,11 @@ function About({ torrent }: { torrent: Torrent }) {
       <Details
         facts={[
           ...hashes.flatMap(([label, hash]) =>
-            hash === null ? [] : [[label, <Hash text={hash} what={label} />] as const],
+            hash === null ? [] : [[label, <Copyable text={hash} what={label.toLowerCase()} />] as const],
           ),
           ...others.flatMap(([label, id]) => (id === null ? [] : [[label, String(id)] as const])),
         ]}
       />
     </div>
-  )
-}
-
-function Hash({ text, what }: { text: string; what: string }) {
-  return (
-    <span className="secret">
-      <code>{text}</code> <CopyButton text={text} what={what.toLowerCase()} />
-    </span>
   )
 }

@@ -2,25 +2,14 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { formatValue } from '@vault-and-tracker/web-kit/chart'
 import { Pending } from '@vault-and-tracker/web-kit/feedback'
-import { Button, CopyButton, Form, Secret, TextField } from '@vault-and-tracker/web-kit/form'
+import { Copyable, Form, Secret, TextField } from '@vault-and-tracker/web-kit/form'
 import { formatDuration, formatNumberOf } from '@vault-and-tracker/web-kit/format'
 import { Details } from '@vault-and-tracker/web-kit/layout'
 import type { ReactNode } from 'react'
 import { ownUser, site } from '../../api/queries.ts'
 import { type Checked, checkConnection, type Exchange } from './check-connection.ts'
 
-const ARR_FIELDS = { URL: '{url}', 'API Path': '/api', 'API Key': '{key}' }
-
-/** Each program's page for adding the API, and its fields. `{url}` and `{key}` are placeholders. */
-const TOOLS = [
-  ['Sonarr, Radarr, Lidarr, Readarr', 'Settings → Indexers → Add → Torznab', ARR_FIELDS],
-  ['Prowlarr', 'Indexers → Add Indexer → Generic Torznab', ARR_FIELDS],
-  ['Jackett', 'Settings of a feed indexer', { URL: '{url}/api', 'API Key': '{key}' }],
-  ['cross-seed', 'torznab in config.js', { torznab: '{url}/api?apikey={key}' }],
-  ['autobrr', 'Settings → Feeds → Torznab', { URL: '{url}', 'API Key': '{key}' }],
-] as const
-
-/** A check of the API from this browser, and the settings of common tools. */
+/** A check of the API from this browser, and the settings for tools. */
 export function Check() {
   const user = useQuery(ownUser)
   const about = useQuery(site)
@@ -46,33 +35,23 @@ export function Check() {
       <section className="block-list" aria-labelledby="tools">
         <h2 id="tools">Tool settings</h2>
         <p className="muted">The key is your own passkey. Members find theirs in their account.</p>
-        <div className="tool-list">
-          {TOOLS.map(([name, place, fields]) => (
-            <section key={name} className="tool" aria-labelledby={`tool-${name}`}>
-              <h3 id={`tool-${name}`}>{name}</h3>
-              <p className="muted">{place}</p>
-              <Details
-                facts={Object.entries(fields).map(([label, pattern]) => [
-                  label,
-                  <FieldValue what={`${label} for ${name}`} pattern={pattern} url={torznabUrl} passkey={passkey} />,
-                ])}
-              />
-            </section>
-          ))}
-        </div>
+        <Details
+          facts={[
+            ['URL', <Copyable text={torznabUrl} what="URL" />],
+            ['API path', <Copyable text="/api" what="API path" />],
+            ['API key', <Secret text={passkey} what="API key" />],
+            [
+              'URL with path and key',
+              <Secret text={`${torznabUrl}/api?apikey=${passkey}`} what="URL with path and key" />,
+            ],
+          ]}
+        />
+        <p className="muted">
+          Add a generic Torznab indexer. Tools without a field for the path, such as Jackett, need it at the end of the
+          URL; tools with one field, such as cross-seed, the URL with path and key.
+        </p>
       </section>
     </>
-  )
-}
-
-function FieldValue(props: { what: string; pattern: string; url: string; passkey: string }) {
-  const { what, pattern, url, passkey } = props
-  const text = pattern.replace('{url}', url).replace('{key}', passkey)
-  if (pattern.includes('{key}')) return <Secret text={text} what={what} />
-  return (
-    <span className="secret">
-      <code>{text}</code> <CopyButton text={text} what={what} />
-    </span>
   )
 }
 
@@ -91,11 +70,7 @@ function Connection({ passkey }: { passkey: string }) {
         error={undefined}
         isBusy={check.isPending}
         onSubmit={({ cat = '' }) => check.mutate(cat)}
-        actions={
-          <Button type="submit" kind="main" isBusy={check.isPending}>
-            Check connection
-          </Button>
-        }
+        submit="Check connection"
       >
         <TextField
           label="Categories"
@@ -139,29 +114,36 @@ function Result({ checked: { problem, releases = 0, exchanges } }: { checked: Ch
 const NO_RELEASES =
   'Sonarr and similar programs reject an indexer without releases in their categories. Upload a torrent there, approve one, or choose other categories.'
 
-/** Advice on the errors of the API by code. */
-const ADVICE: Readonly<Record<number, ReactNode>> = {
-  100: 'The key belongs to no user, or to a banned account.',
-  101: 'The account of this key is suspended.',
-  102: (
-    <>
-      The user of this key is blocked from the API.{' '}
-      <Link to="/admin/torznab" search={{ tab: 'blocks' }}>
-        Show blocked users
-      </Link>
-    </>
-  ),
-  910: (
-    <>
-      The API is disabled.{' '}
-      <Link to="/admin/torznab" search={{ tab: 'configuration' }}>
-        Open the settings
-      </Link>
-    </>
-  ),
+/** Advice on an error of the API, by its code. */
+function adviceOn(exchange: Exchange | undefined): ReactNode {
+  switch (exchange?.errorCode) {
+    case 100:
+      return 'The key belongs to no user, or to a banned account.'
+    case 101:
+      return 'The account of this key is suspended.'
+    case 102:
+      return (
+        <>
+          The user of this key is blocked from the API. <TabLink tab="blocks">Show blocked users</TabLink>
+        </>
+      )
+    case 500:
+      return `Try again in ${formatDuration(exchange.retryAfterSeconds)}.`
+    case 910:
+      return (
+        <>
+          The API is disabled. <TabLink tab="configuration">Open the settings</TabLink>
+        </>
+      )
+    default:
+      return undefined
+  }
 }
 
-function adviceOn(exchange: Exchange | undefined): ReactNode {
-  if (exchange?.errorCode === 500) return `Try again in ${formatDuration(exchange.retryAfterSeconds)}.`
-  return ADVICE[exchange?.errorCode ?? 0]
+function TabLink({ tab, children }: { tab: 'blocks' | 'configuration'; children: string }) {
+  return (
+    <Link to="/admin/torznab" search={{ tab }}>
+      {children}
+    </Link>
+  )
 }

@@ -38,7 +38,7 @@ export function Settings() {
 function SettingsForm({ now, presets }: { now: TorznabSettings; presets: readonly TorznabPreset[] }) {
   const queries = useQueryClient()
   const [draft, setDraft] = useState<Partial<TorznabSettings>>({})
-  const save = useMutation<TorznabSettings, ApiError, Partial<TorznabSettings>>({
+  const save = useMutation<TorznabSettings, ApiError, TorznabSettings>({
     mutationFn: (body) => read(api.PATCH('/api/admin/torznab/settings', { body })),
     onSuccess: (saved) => {
       queries.setQueryData(settingsQuery.queryKey, saved)
@@ -47,9 +47,8 @@ function SettingsForm({ now, presets }: { now: TorznabSettings; presets: readonl
     },
   })
   const shown = { ...now, ...draft }
-  const changes = changesOf(now, shown)
-  const isChanged = Object.keys(changes).length > 0
-  const consequences = consequencesOf(now, changes)
+  const isChanged = [...SWITCHES.map(([name]) => name), ...NAMES].some((name) => shown[name] !== now[name])
+  const consequences = consequencesOf(now, shown)
   return (
     <div className="narrow">
       <Form
@@ -57,7 +56,7 @@ function SettingsForm({ now, presets }: { now: TorznabSettings; presets: readonl
         fields={NAMES}
         error={save.error}
         isBusy={save.isPending}
-        onSubmit={() => save.mutate(changes)}
+        onSubmit={() => save.mutate(shown)}
         actions={
           <>
             <Button type="submit" kind="main" isBusy={save.isPending} disabled={!isChanged}>
@@ -116,26 +115,14 @@ function SettingsForm({ now, presets }: { now: TorznabSettings; presets: readonl
         </div>
         <div role="status">
           {consequences.length > 0 && (
-            <div className="notice">
-              <ul className="bullets">
-                {consequences.map((sentence) => (
-                  <li key={sentence}>{sentence}</li>
-                ))}
-              </ul>
-            </div>
+            <ul className="notice bullets">
+              {consequences.map((sentence) => (
+                <li key={sentence}>{sentence}</li>
+              ))}
+            </ul>
           )}
         </div>
       </Form>
     </div>
   )
-}
-
-/** The browser requires empty fields, which are not a number, before it sends the form. */
-function changesOf(now: TorznabSettings, shown: TorznabSettings): Partial<TorznabSettings> {
-  const limits = NAMES.filter((name) => !Number.isNaN(shown[name]) && shown[name] !== now[name])
-  return {
-    ...(shown.enabled !== now.enabled && { enabled: shown.enabled }),
-    ...(shown.logging !== now.logging && { logging: shown.logging }),
-    ...Object.fromEntries(limits.map((name) => [name, shown[name]])),
-  }
 }
