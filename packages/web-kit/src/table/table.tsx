@@ -4,7 +4,6 @@ export type Order = 'asc' | 'desc'
 
 /** A column. `sort` is the name that the server sorts by; columns without one are not sortable. */
 export type Column<Row> = {
-  readonly key: string
   readonly head: string
   readonly cell: (row: Row) => ReactNode
   readonly sort?: string
@@ -45,16 +44,16 @@ export function Table<Row>(props: {
       <caption className="visually-hidden">{caption}</caption>
       <thead role="rowgroup">
         <tr role="row">
-          {columns.map((column) => (
-            <Head key={column.key} column={column} sorting={sorting} />
+          {columns.map((column, index) => (
+            <Head key={index} column={column} sorting={sorting} />
           ))}
         </tr>
       </thead>
       <tbody role="rowgroup">
         {rows.map((row) => (
           <tr key={rowKey(row)} role="row">
-            {columns.map((column) => (
-              <Cell key={column.key} column={column} row={row} />
+            {columns.map((column, index) => (
+              <Cell key={index} column={column} row={row} />
             ))}
           </tr>
         ))}

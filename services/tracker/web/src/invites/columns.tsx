@@ -7,10 +7,9 @@ import { RevokeInvite } from './revoke-invite.tsx'
 /** Columns for the dates of an invite, and for the button that revokes an unused one. */
 export function inviteColumns(revoke: Omit<ComponentProps<typeof RevokeInvite>, 'invite'>): readonly Column<Invite>[] {
   return [
-    { key: 'created', head: 'Created', align: 'end', cell: ({ created }) => formatExactTime(created) },
-    { key: 'expires', head: 'Expires', align: 'end', cell: ({ expires }) => formatExactTime(expires) },
+    { head: 'Created', align: 'end', cell: ({ created }) => formatExactTime(created) },
+    { head: 'Expires', align: 'end', cell: ({ expires }) => formatExactTime(expires) },
     {
-      key: 'revoke',
       head: 'Action',
       isEvident: true,
       cell: (invite) => invite.used === null && <RevokeInvite invite={invite} {...revoke} />,

@@ -15,7 +15,6 @@ const invites = queryOptions({
 })
 
 const STATE: Column<Invite> = {
-  key: 'state',
   head: 'State',
   isMain: true,
   cell: ({ usedBy, used, expires }) => {

@@ -46,7 +46,6 @@ export function SeedingDuties() {
 function columnsOf(requiredSeconds: number, now: number): readonly Column<SeedingDuty>[] {
   return [
     {
-      key: 'name',
       head: 'Torrent',
       isMain: true,
       cell: ({ torrent }) => (
@@ -56,7 +55,6 @@ function columnsOf(requiredSeconds: number, now: number): readonly Column<Seedin
       ),
     },
     {
-      key: 'state',
       head: 'State',
       isEvident: true,
       cell: ({ seeding }) => (
@@ -65,31 +63,10 @@ function columnsOf(requiredSeconds: number, now: number): readonly Column<Seedin
         </span>
       ),
     },
-    {
-      key: 'left',
-      head: 'Seed time left',
-      align: 'end',
-      cell: ({ seedSeconds }) => formatDuration(requiredSeconds - seedSeconds),
-    },
-    {
-      key: 'upload',
-      head: 'Or upload',
-      align: 'end',
-      cell: ({ uploaded, downloaded }) => formatBytes(downloaded - uploaded),
-    },
-    {
-      key: 'ratio',
-      head: 'Ratio',
-      align: 'end',
-      cell: ({ uploaded, downloaded }) => formatRatio(uploaded / downloaded),
-    },
-    { key: 'completed', head: 'Completed', align: 'end', cell: ({ completed }) => <Ago time={completed} now={now} /> },
-    {
-      key: 'seen',
-      head: 'Last announce',
-      align: 'end',
-      isMinor: true,
-      cell: ({ lastSeen }) => <Ago time={lastSeen} now={now} />,
-    },
+    { head: 'Seed time left', align: 'end', cell: ({ seedSeconds }) => formatDuration(requiredSeconds - seedSeconds) },
+    { head: 'Or upload', align: 'end', cell: ({ uploaded, downloaded }) => formatBytes(downloaded - uploaded) },
+    { head: 'Ratio', align: 'end', cell: ({ uploaded, downloaded }) => formatRatio(uploaded / downloaded) },
+    { head: 'Completed', align: 'end', cell: ({ completed }) => <Ago time={completed} now={now} /> },
+    { head: 'Last announce', align: 'end', isMinor: true, cell: ({ lastSeen }) => <Ago time={lastSeen} now={now} /> },
   ]
 }

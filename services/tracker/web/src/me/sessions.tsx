@@ -36,7 +36,7 @@ export function Sessions() {
 function columnsAt(now: number): readonly Column<Session>[] {
   return [
     ...sessionColumns<Session>(now, ({ current }) => current),
-    { key: 'end', head: 'Action', isEvident: true, cell: (session) => <EndSession session={session} /> },
+    { head: 'Action', isEvident: true, cell: (session) => <EndSession session={session} /> },
   ]
 }
 

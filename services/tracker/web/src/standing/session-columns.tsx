@@ -10,7 +10,6 @@ export function sessionColumns<Row extends UserSession>(
 ): readonly Column<Row>[] {
   return [
     {
-      key: 'program',
       head: 'Browser',
       isMain: true,
       cell: (session) => (
@@ -24,8 +23,8 @@ export function sessionColumns<Row extends UserSession>(
         </>
       ),
     },
-    { key: 'address', head: 'Address', cell: ({ address }) => address },
-    { key: 'seen', head: 'Last seen', align: 'end', cell: ({ lastSeen }) => <Ago time={lastSeen} now={now} /> },
-    { key: 'created', head: 'Signed in', align: 'end', cell: ({ created }) => <Ago time={created} now={now} /> },
+    { head: 'Address', cell: ({ address }) => address },
+    { head: 'Last seen', align: 'end', cell: ({ lastSeen }) => <Ago time={lastSeen} now={now} /> },
+    { head: 'Signed in', align: 'end', cell: ({ created }) => <Ago time={created} now={now} /> },
   ]
 }

@@ -10,7 +10,6 @@ import { TorrentTags } from './torrent-tags.tsx'
 export function torrentColumns(pathOf: (slug: string) => string, now: number): readonly Column<ListedTorrent>[] {
   return [
     {
-      key: 'name',
       head: 'Name',
       isMain: true,
       cell: (torrent) => (
@@ -23,14 +22,12 @@ export function torrentColumns(pathOf: (slug: string) => string, now: number): r
       ),
     },
     {
-      key: 'category',
       isEvident: true,
       head: 'Category',
       cell: ({ category }) => <span className="muted">{pathOf(category)}</span>,
     },
-    { key: 'size', isEvident: true, head: 'Size', align: 'end', sort: 'size', cell: ({ size }) => formatBytes(size) },
+    { isEvident: true, head: 'Size', align: 'end', sort: 'size', cell: ({ size }) => formatBytes(size) },
     {
-      key: 'seeders',
       isEvident: true,
       head: 'Seeders',
       align: 'end',
@@ -38,22 +35,14 @@ export function torrentColumns(pathOf: (slug: string) => string, now: number): r
       cell: ({ seeders }) => <Peers kind="seeders" count={seeders} />,
     },
     {
-      key: 'leechers',
       isEvident: true,
       head: 'Leechers',
       align: 'end',
       sort: 'leechers',
       cell: ({ leechers }) => <Peers kind="leechers" count={leechers} />,
     },
+    { head: 'Snatches', align: 'end', cell: ({ completed }) => formatCount(completed), isMinor: true },
     {
-      key: 'completed',
-      head: 'Snatches',
-      align: 'end',
-      cell: ({ completed }) => formatCount(completed),
-      isMinor: true,
-    },
-    {
-      key: 'created',
       isEvident: true,
       head: 'Age',
       align: 'end',
@@ -62,7 +51,6 @@ export function torrentColumns(pathOf: (slug: string) => string, now: number): r
       cell: ({ created }) => <Age time={created} now={now} />,
     },
     {
-      key: 'download',
       head: 'File',
       isMinor: true,
       cell: ({ id, name }) => (

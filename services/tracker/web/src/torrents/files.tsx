@@ -6,8 +6,8 @@ import { torrentFiles } from './queries.ts'
 
 type File = { readonly path: string; readonly size: number }
 const COLUMNS: readonly Column<File>[] = [
-  { key: 'path', head: 'Path', isMain: true, cell: ({ path }) => path },
-  { key: 'size', head: 'Size', align: 'end', cell: ({ size }) => formatBytes(size) },
+  { head: 'Path', isMain: true, cell: ({ path }) => path },
+  { head: 'Size', align: 'end', cell: ({ size }) => formatBytes(size) },
 ]
 
 export function Files({ id, page }: { id: string; page: number }) {

@@ -59,22 +59,16 @@ function columnsAt(
   onRemove: ((administrator: Administrator) => void) | undefined,
 ): readonly Column<Administrator>[] {
   return [
-    { key: 'name', head: 'Name', isMain: true, cell: ({ name }) => name },
-    { key: 'role', head: 'Role', isEvident: true, cell: ({ role }) => ROLE_NAMES[role] },
+    { head: 'Name', isMain: true, cell: ({ name }) => name },
+    { head: 'Role', isEvident: true, cell: ({ role }) => ROLE_NAMES[role] },
     {
-      key: 'projects',
       head: 'Projects',
       cell: ({ projects }) => (
         <span className="names">{projects === null ? <span className="muted">all</span> : projects.join(', ')}</span>
       ),
     },
-    { key: 'created', head: 'Added', align: 'end', cell: ({ createdAt }) => formatDate(createdAt) },
-    {
-      key: 'expires',
-      head: 'Expires',
-      align: 'end',
-      cell: ({ expiresAt }) => <Expiry expiresAt={expiresAt} now={now} />,
-    },
+    { head: 'Added', align: 'end', cell: ({ createdAt }) => formatDate(createdAt) },
+    { head: 'Expires', align: 'end', cell: ({ expiresAt }) => <Expiry expiresAt={expiresAt} now={now} /> },
     ...actionsColumn<Administrator>([
       { verb: 'Remove', labelOf: ({ name }) => `Remove ${name}`, isDangerous: true, onAct: onRemove },
     ]),

@@ -19,8 +19,8 @@ export function columnsFor(search: AuditSearch, named: Named): readonly Column<A
 }
 
 /** The column without its claim to the remaining space. */
-function plainly({ key, head, cell }: Column<AuditEntry>): Column<AuditEntry> {
-  return { key, head, cell, isEvident: true }
+function plainly({ head, cell }: Column<AuditEntry>): Column<AuditEntry> {
+  return { head, cell, isEvident: true }
 }
 
 type Columns = readonly [
@@ -35,7 +35,6 @@ type Columns = readonly [
 
 const COLUMNS = (named: Named): Columns => [
   {
-    key: 'at',
     head: 'Time',
     isEvident: true,
     cell: ({ requestedAt }) => (
@@ -44,9 +43,8 @@ const COLUMNS = (named: Named): Columns => [
       </time>
     ),
   },
-  { key: 'what', head: 'Action', isMain: true, cell: ({ action }) => nameOf(action) },
+  { head: 'Action', isMain: true, cell: ({ action }) => nameOf(action) },
   {
-    key: 'project',
     head: 'Project',
     isEvident: true,
     cell: ({ projectId }) =>
@@ -56,14 +54,10 @@ const COLUMNS = (named: Named): Columns => [
         </Link>
       ),
   },
-  { key: 'env', head: 'Environment', isEvident: true, cell: ({ env }) => env },
-  {
-    key: 'actor',
-    head: 'By',
-    cell: ({ actor, keyName }) => <Actor actor={actor ?? null} keyName={keyName} named={named} />,
-  },
-  { key: 'ip', head: 'Address', cell: ({ ip }) => <code>{ip}</code> },
-  { key: 'detail', head: 'Details', isMain: true, cell: ({ detail }) => <Detail detail={detail ?? {}} /> },
+  { head: 'Environment', isEvident: true, cell: ({ env }) => env },
+  { head: 'By', cell: ({ actor, keyName }) => <Actor actor={actor ?? null} keyName={keyName} named={named} /> },
+  { head: 'Address', cell: ({ ip }) => <code>{ip}</code> },
+  { head: 'Details', isMain: true, cell: ({ detail }) => <Detail detail={detail ?? {}} /> },
 ]
 
 function nameOf(action: string): string {

@@ -69,7 +69,6 @@ function columnsAt(now: number, onAsk: ((asked: Asked) => void) | undefined): re
   const placeOf = ({ key, env, project }: ExpiringSecret): string => `${key} in ${env} of ${project}`
   return [
     {
-      key: 'key',
       head: 'Name',
       isMain: true,
       cell: ({ key, note }) => (
@@ -80,7 +79,6 @@ function columnsAt(now: number, onAsk: ((asked: Asked) => void) | undefined): re
       ),
     },
     {
-      key: 'project',
       head: 'Project',
       isEvident: true,
       cell: ({ project, env }) => (
@@ -89,9 +87,8 @@ function columnsAt(now: number, onAsk: ((asked: Asked) => void) | undefined): re
         </Link>
       ),
     },
-    { key: 'owner', head: 'Owner', cell: ({ owner }) => owner },
+    { head: 'Owner', cell: ({ owner }) => owner },
     {
-      key: 'expires',
       head: 'Expires',
       align: 'end',
       isEvident: true,

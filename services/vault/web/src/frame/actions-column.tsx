@@ -36,7 +36,6 @@ export function actionsColumn<Row>(actions: readonly RowAction<Row>[]): readonly
   if (buttons.length === 0) return []
   return [
     {
-      key: 'actions',
       head: 'Actions',
       align: 'end',
       isEvident: true,

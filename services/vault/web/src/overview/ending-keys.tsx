@@ -30,7 +30,6 @@ export function EndingKeys({ count }: { count: number }) {
 function columnsAt(now: number): readonly Column<KeyOfProject>[] {
   return [
     {
-      key: 'project',
       head: 'Project',
       isMain: true,
       cell: ({ project }) => (
@@ -39,15 +38,9 @@ function columnsAt(now: number): readonly Column<KeyOfProject>[] {
         </Link>
       ),
     },
-    { key: 'key', head: 'Key', isEvident: true, cell: ({ name }) => <span className="long-name">{name}</span> },
+    { head: 'Key', isEvident: true, cell: ({ name }) => <span className="long-name">{name}</span> },
+    { head: 'Last used', align: 'end', cell: ({ lastUsedAt }) => <Ago time={lastUsedAt} now={now} /> },
     {
-      key: 'used',
-      head: 'Last used',
-      align: 'end',
-      cell: ({ lastUsedAt }) => <Ago time={lastUsedAt} now={now} />,
-    },
-    {
-      key: 'until',
       head: 'Expires',
       align: 'end',
       isEvident: true,

@@ -112,7 +112,6 @@ function compared(secrets: readonly SecretMetadata[], { left, right }: Sides) {
 
 function columnsOf({ left, right }: Sides, onCopy: ((row: Missing) => void) | undefined): readonly Column<Missing>[] {
   const side = (env: string): Column<Missing> => ({
-    key: `in ${env}`,
     head: env,
     cell: ({ from }) =>
       from === env ? (
@@ -124,7 +123,7 @@ function columnsOf({ left, right }: Sides, onCopy: ((row: Missing) => void) | un
       ),
   })
   return [
-    { key: 'key', head: 'Name', isMain: true, cell: ({ key }) => <code>{key}</code> },
+    { head: 'Name', isMain: true, cell: ({ key }) => <code>{key}</code> },
     side(left),
     side(right),
     ...actionsColumn<Missing>([

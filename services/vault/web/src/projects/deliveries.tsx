@@ -78,20 +78,11 @@ export function Deliveries({ project, webhook }: { project: string; webhook: Web
 
 function columnsAt(now: number): readonly Column<WebhookDelivery>[] {
   return [
-    {
-      key: 'event',
-      head: 'Event',
-      isMain: true,
-      cell: ({ id, event }) => <code title={`Delivery ${id}`}>{event}</code>,
-    },
-    { key: 'created', head: 'Time', isEvident: true, cell: ({ createdAt }) => <Ago time={createdAt} now={now} /> },
-    { key: 'state', head: 'State', isEvident: true, cell: (delivery) => <State delivery={delivery} now={now} /> },
-    { key: 'attempts', head: 'Attempts', align: 'end', cell: ({ attempts }) => attempts },
-    {
-      key: 'answer',
-      head: 'Last response',
-      cell: ({ httpStatus, problem }) => httpStatus ?? problem,
-    },
+    { head: 'Event', isMain: true, cell: ({ id, event }) => <code title={`Delivery ${id}`}>{event}</code> },
+    { head: 'Time', isEvident: true, cell: ({ createdAt }) => <Ago time={createdAt} now={now} /> },
+    { head: 'State', isEvident: true, cell: (delivery) => <State delivery={delivery} now={now} /> },
+    { head: 'Attempts', align: 'end', cell: ({ attempts }) => attempts },
+    { head: 'Last response', cell: ({ httpStatus, problem }) => httpStatus ?? problem },
   ]
 }
 

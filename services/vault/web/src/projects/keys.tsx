@@ -78,7 +78,6 @@ function columnsAt(now: number, onAsk: ((asked: Asked) => void) | undefined): re
   const ask = (what: 'rotate' | 'revoke') => onAsk && ((key: ProjectKey) => onAsk({ what, key }))
   return [
     {
-      key: 'name',
       head: 'Name',
       isMain: true,
       cell: ({ name, state, subject }) => (
@@ -97,22 +96,16 @@ function columnsAt(now: number, onAsk: ((asked: Asked) => void) | undefined): re
         </>
       ),
     },
-    { key: 'fingerprint', head: 'Fingerprint', cell: ({ fingerprint }) => <Fingerprint value={fingerprint} /> },
-    { key: 'scope', head: 'Access', isEvident: true, cell: ({ scope }) => <ScopeText scope={scope} /> },
-    { key: 'since', head: 'Added', align: 'end', cell: ({ since }) => <Ago time={since} now={now} /> },
+    { head: 'Fingerprint', cell: ({ fingerprint }) => <Fingerprint value={fingerprint} /> },
+    { head: 'Access', isEvident: true, cell: ({ scope }) => <ScopeText scope={scope} /> },
+    { head: 'Added', align: 'end', cell: ({ since }) => <Ago time={since} now={now} /> },
     {
-      key: 'until',
       head: 'Expires',
       align: 'end',
       isEvident: true,
       cell: (key) => <End ended={!isActive(key)} until={key.until} now={now} />,
     },
-    {
-      key: 'used',
-      head: 'Last used',
-      align: 'end',
-      cell: ({ lastUsedAt }) => <Ago time={lastUsedAt} now={now} />,
-    },
+    { head: 'Last used', align: 'end', cell: ({ lastUsedAt }) => <Ago time={lastUsedAt} now={now} /> },
     ...actionsColumn<ProjectKey>([
       {
         verb: 'Rotate',

@@ -71,7 +71,6 @@ function ofProject(keys: readonly KeyOfProject[], name: string): readonly KeyOfP
 function columnsAt(now: number): readonly Column<Listed>[] {
   return [
     {
-      key: 'name',
       head: 'Name',
       isMain: true,
       cell: ({ name, requireContentDigest }) => (
@@ -84,7 +83,6 @@ function columnsAt(now: number): readonly Column<Listed>[] {
       ),
     },
     {
-      key: 'key',
       head: 'Keys',
       isEvident: true,
       cell: ({ keys }) =>
@@ -97,7 +95,6 @@ function columnsAt(now: number): readonly Column<Listed>[] {
         ),
     },
     {
-      key: 'ending',
       head: 'Next expiry',
       isEvident: true,
       cell: ({ keys }) => {
@@ -106,7 +103,6 @@ function columnsAt(now: number): readonly Column<Listed>[] {
       },
     },
     {
-      key: 'used',
       head: 'Last used',
       align: 'end',
       cell: ({ keys }) => {
@@ -114,6 +110,6 @@ function columnsAt(now: number): readonly Column<Listed>[] {
         return <Ago time={times.toSorted().at(-1) ?? null} now={now} />
       },
     },
-    { key: 'created', head: 'Registered', align: 'end', cell: ({ createdAt }) => formatDate(createdAt) },
+    { head: 'Registered', align: 'end', cell: ({ createdAt }) => formatDate(createdAt) },
   ]
 }

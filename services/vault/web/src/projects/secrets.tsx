@@ -106,7 +106,6 @@ function columnsAt(
   const optional = (isUsed: boolean, column: Column<SecretMetadata>) => (isUsed ? [column] : [])
   return [
     {
-      key: 'key',
       head: 'Name',
       isMain: true,
       cell: ({ key, note }) => (
@@ -116,26 +115,20 @@ function columnsAt(
         </>
       ),
     },
-    { key: 'env', head: 'Environment', isEvident: true, cell: ({ env }) => env },
+    { head: 'Environment', isEvident: true, cell: ({ env }) => env },
     ...optional(
       shown.some(({ owner }) => owner !== undefined),
-      { key: 'owner', head: 'Owner', cell: ({ owner }) => owner },
+      { head: 'Owner', cell: ({ owner }) => owner },
     ),
     ...optional(
       shown.some(({ expiresAt }) => expiresAt !== undefined),
       {
-        key: 'expires',
         head: 'Expires',
         align: 'end',
         cell: ({ expiresAt }) => expiresAt !== undefined && <ExpiryText expiresAt={expiresAt} now={now} />,
       },
     ),
-    {
-      key: 'updated',
-      head: 'Updated',
-      align: 'end',
-      cell: ({ updatedAt }) => <Ago time={updatedAt} now={now} />,
-    },
+    { head: 'Updated', align: 'end', cell: ({ updatedAt }) => <Ago time={updatedAt} now={now} /> },
     ...actionsColumn<SecretMetadata>([
       { verb: 'Replace', labelOf: (secret) => `Replace ${placeOf(secret)}`, onAct: edit('replace') },
       { verb: 'Details', labelOf: (secret) => `Details of ${placeOf(secret)}`, onAct: edit('details') },

@@ -57,9 +57,8 @@ export function TrustRules({ project }: { project: string }) {
 
 function columnsAt(now: number, onRemove: ((rule: TrustRule) => void) | undefined): readonly Column<TrustRule>[] {
   return [
-    { key: 'name', head: 'Name', isMain: true, cell: ({ name }) => <span className="long-name">{name}</span> },
+    { head: 'Name', isMain: true, cell: ({ name }) => <span className="long-name">{name}</span> },
     {
-      key: 'trusts',
       head: 'Trusts',
       isEvident: true,
       cell: ({ issuer, claims }) => (
@@ -75,9 +74,8 @@ function columnsAt(now: number, onRemove: ((rule: TrustRule) => void) | undefine
         </ul>
       ),
     },
-    { key: 'audience', head: 'Audience', cell: ({ audience }) => audience },
+    { head: 'Audience', cell: ({ audience }) => audience },
     {
-      key: 'scope',
       head: 'Keys',
       isEvident: true,
       cell: ({ scope, minutes }) => (
@@ -86,7 +84,7 @@ function columnsAt(now: number, onRemove: ((rule: TrustRule) => void) | undefine
         </>
       ),
     },
-    { key: 'created', head: 'Added', align: 'end', cell: ({ createdAt }) => <Ago time={createdAt} now={now} /> },
+    { head: 'Added', align: 'end', cell: ({ createdAt }) => <Ago time={createdAt} now={now} /> },
     ...actionsColumn<TrustRule>([
       { verb: 'Remove', labelOf: ({ name }) => `Remove ${name}`, isDangerous: true, onAct: onRemove },
     ]),

@@ -113,9 +113,9 @@ function List({ project, webhooks, now }: { project: string; webhooks: readonly 
 
 function columnsAt(now: number): readonly Column<Webhook>[] {
   return [
-    { key: 'url', head: 'URL', isMain: true, cell: (webhook) => <WebhookUrl webhook={webhook} /> },
-    { key: 'state', head: 'State', isEvident: true, cell: (webhook) => <ReceiverState webhook={webhook} /> },
-    { key: 'created', head: 'Added', align: 'end', cell: ({ createdAt }) => <Ago time={createdAt} now={now} /> },
+    { head: 'URL', isMain: true, cell: (webhook) => <WebhookUrl webhook={webhook} /> },
+    { head: 'State', isEvident: true, cell: (webhook) => <ReceiverState webhook={webhook} /> },
+    { head: 'Added', align: 'end', cell: ({ createdAt }) => <Ago time={createdAt} now={now} /> },
   ]
 }
 

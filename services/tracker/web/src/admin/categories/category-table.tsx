@@ -72,7 +72,6 @@ export function CategoryTable({ tree }: Props) {
 function columnsOf(move: MoveRow, remove: (row: TreeRow) => void): readonly Column<TreeRow>[] {
   return [
     {
-      key: 'name',
       head: 'Name',
       isMain: true,
       cell: ({ category, parent }) => (
@@ -87,11 +86,10 @@ function columnsOf(move: MoveRow, remove: (row: TreeRow) => void): readonly Colu
         </Link>
       ),
     },
-    { key: 'slug', head: 'Slug', isEvident: true, cell: ({ category }) => <code>{category.slug}</code> },
-    { key: 'torznab', head: 'Torznab ID', align: 'end', cell: ({ category }) => category.torznabId },
-    { key: 'torrents', head: 'Torrents', align: 'end', cell: ({ category }) => formatCount(category.torrents) },
+    { head: 'Slug', isEvident: true, cell: ({ category }) => <code>{category.slug}</code> },
+    { head: 'Torznab ID', align: 'end', cell: ({ category }) => category.torznabId },
+    { head: 'Torrents', align: 'end', cell: ({ category }) => formatCount(category.torrents) },
     {
-      key: 'actions',
       head: 'Actions',
       isEvident: true,
       cell: (row) => (

@@ -6,7 +6,7 @@ import { changesIn, nameOfAction } from './actions.ts'
 
 /** Entries of the admin log. */
 export function EntryTable({ entries, withTarget }: { entries: readonly AdminLogEntry[]; withTarget: boolean }) {
-  const columns = withTarget ? COLUMNS : COLUMNS.filter(({ key }) => key !== 'target')
+  const columns = withTarget ? COLUMNS : COLUMNS.filter(({ head }) => head !== 'Target')
   return (
     <div className="entries">
       <Table caption="Log" columns={columns} rows={entries} rowKey={({ id }) => id} />
@@ -16,7 +16,6 @@ export function EntryTable({ entries, withTarget }: { entries: readonly AdminLog
 
 const COLUMNS: readonly Column<AdminLogEntry>[] = [
   {
-    key: 'at',
     head: 'Time',
     isEvident: true,
     cell: ({ at }) => (
@@ -26,7 +25,6 @@ const COLUMNS: readonly Column<AdminLogEntry>[] = [
     ),
   },
   {
-    key: 'actor',
     head: 'User',
     isEvident: true,
     cell: ({ actor }) => (
@@ -35,9 +33,9 @@ const COLUMNS: readonly Column<AdminLogEntry>[] = [
       </Link>
     ),
   },
-  { key: 'action', head: 'Action', isEvident: true, cell: ({ action }) => nameOfAction(action) },
-  { key: 'target', head: 'Target', isEvident: true, cell: (entry) => <TargetLink entry={entry} /> },
-  { key: 'changes', head: 'Changes', isMain: true, cell: (entry) => <Changes entry={entry} /> },
+  { head: 'Action', isEvident: true, cell: ({ action }) => nameOfAction(action) },
+  { head: 'Target', isEvident: true, cell: (entry) => <TargetLink entry={entry} /> },
+  { head: 'Changes', isMain: true, cell: (entry) => <Changes entry={entry} /> },
 ]
 
 function TargetLink({ entry: { target, action } }: { entry: AdminLogEntry }) {

@@ -58,7 +58,6 @@ export function Busiest({ search }: { search: SwarmsSearch }) {
 function columnsAt(now: number): readonly Column<BusyTorrent>[] {
   return [
     {
-      key: 'name',
       head: 'Name',
       isMain: true,
       cell: ({ id, name }) => (
@@ -67,33 +66,15 @@ function columnsAt(now: number): readonly Column<BusyTorrent>[] {
         </Link>
       ),
     },
-    { key: 'size', head: 'Size', align: 'end', isEvident: true, cell: ({ size }) => formatBytes(size) },
+    { head: 'Size', align: 'end', isEvident: true, cell: ({ size }) => formatBytes(size) },
+    { head: 'Peers', align: 'end', cell: ({ seeders, leechers }) => formatCount(seeders + leechers), isMinor: true },
+    { head: 'Seeders', align: 'end', isEvident: true, cell: ({ seeders }) => <Peers kind="seeders" count={seeders} /> },
     {
-      key: 'peers',
-      head: 'Peers',
-      align: 'end',
-      cell: ({ seeders, leechers }) => formatCount(seeders + leechers),
-      isMinor: true,
-    },
-    {
-      key: 'seeders',
-      head: 'Seeders',
-      align: 'end',
-      isEvident: true,
-      cell: ({ seeders }) => <Peers kind="seeders" count={seeders} />,
-    },
-    {
-      key: 'leechers',
       head: 'Leechers',
       align: 'end',
       isEvident: true,
       cell: ({ leechers }) => <Peers kind="leechers" count={leechers} />,
     },
-    {
-      key: 'seen',
-      head: 'Last announce',
-      align: 'end',
-      cell: ({ lastSeen }) => <Ago time={lastSeen} now={now} />,
-    },
+    { head: 'Last announce', align: 'end', cell: ({ lastSeen }) => <Ago time={lastSeen} now={now} /> },
   ]
 }

@@ -9,7 +9,6 @@ const STATES = { seeder: 'Seeder', leecher: 'Leecher', paused: 'Partial seed' } 
 export function peerColumns(size: number, now: number, hasAddresses: boolean): readonly Column<Peer>[] {
   return [
     {
-      key: 'user',
       head: 'User',
       isMain: true,
       cell: ({ user }) =>
@@ -21,23 +20,17 @@ export function peerColumns(size: number, now: number, hasAddresses: boolean): r
           </Link>
         ),
     },
-    { key: 'state', head: 'State', isEvident: true, cell: ({ state }) => <State state={state} /> },
-    { key: 'client', head: 'Client', isEvident: true, cell: ({ client }) => client },
+    { head: 'State', isEvident: true, cell: ({ state }) => <State state={state} /> },
+    { head: 'Client', isEvident: true, cell: ({ client }) => client },
     ...(hasAddresses ? [ADDRESS] : []),
-    { key: 'left', head: 'Left', align: 'end', cell: ({ left }) => leftText(left, size) },
-    { key: 'up', head: 'Uploaded', align: 'end', cell: ({ uploaded }) => formatBytes(uploaded) },
-    { key: 'down', head: 'Downloaded', align: 'end', cell: ({ downloaded }) => formatBytes(downloaded) },
-    {
-      key: 'seen',
-      head: 'Last announce',
-      align: 'end',
-      cell: ({ lastAnnounce }) => <Ago time={lastAnnounce} now={now} />,
-    },
+    { head: 'Left', align: 'end', cell: ({ left }) => leftText(left, size) },
+    { head: 'Uploaded', align: 'end', cell: ({ uploaded }) => formatBytes(uploaded) },
+    { head: 'Downloaded', align: 'end', cell: ({ downloaded }) => formatBytes(downloaded) },
+    { head: 'Last announce', align: 'end', cell: ({ lastAnnounce }) => <Ago time={lastAnnounce} now={now} /> },
   ]
 }
 
 const ADDRESS: Column<Peer> = {
-  key: 'address',
   head: 'Address',
   isEvident: true,
   cell: ({ addresses }) =>

@@ -41,9 +41,8 @@ export function Blocks() {
 }
 
 const COLUMNS: readonly Column<TorznabBlock>[] = [
-  { key: 'address', head: 'Address', isMain: true, cell: ({ address }) => address },
+  { head: 'Address', isMain: true, cell: ({ address }) => address },
   {
-    key: 'left',
     head: 'Time left',
     align: 'end',
     cell: ({ secondsLeft, until }) => (
@@ -52,8 +51,8 @@ const COLUMNS: readonly Column<TorznabBlock>[] = [
       </time>
     ),
   },
-  { key: 'whole', head: 'Duration', align: 'end', cell: ({ penaltySeconds }) => formatDuration(penaltySeconds) },
-  { key: 'actions', head: 'Actions', isEvident: true, cell: ({ address }) => <Unblock address={address} /> },
+  { head: 'Duration', align: 'end', cell: ({ penaltySeconds }) => formatDuration(penaltySeconds) },
+  { head: 'Actions', isEvident: true, cell: ({ address }) => <Unblock address={address} /> },
 ]
 
 function Addresses() {

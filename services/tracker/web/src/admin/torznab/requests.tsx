@@ -113,7 +113,6 @@ function LoggingNotice() {
 function columnsAt(now: number): readonly Column<TorznabRequest>[] {
   return [
     {
-      key: 'query',
       head: 'Query',
       isMain: true,
       cell: ({ query, function: name }) =>
@@ -124,7 +123,6 @@ function columnsAt(now: number): readonly Column<TorznabRequest>[] {
         ),
     },
     {
-      key: 'user',
       head: 'User',
       isEvident: true,
       cell: ({ user }) => (
@@ -133,9 +131,8 @@ function columnsAt(now: number): readonly Column<TorznabRequest>[] {
         </Link>
       ),
     },
-    { key: 'function', head: 'Function', isEvident: true, cell: ({ function: name }) => name },
+    { head: 'Function', isEvident: true, cell: ({ function: name }) => name },
     {
-      key: 'outcome',
       head: 'Outcome',
       isEvident: true,
       cell: ({ error, results }) =>
@@ -147,25 +144,18 @@ function columnsAt(now: number): readonly Column<TorznabRequest>[] {
           </span>
         ),
     },
-    { key: 'client', head: 'Application', isEvident: true, cell: ({ client }) => client },
-    {
-      key: 'duration',
-      head: 'Duration',
-      align: 'end',
-      isEvident: true,
-      cell: ({ durationMs }) => formatValue(durationMs, 'ms'),
-    },
-    { key: 'at', head: 'Time', align: 'end', isEvident: true, cell: ({ at }) => <Ago time={at} now={now} /> },
+    { head: 'Application', isEvident: true, cell: ({ client }) => client },
+    { head: 'Duration', align: 'end', isEvident: true, cell: ({ durationMs }) => formatValue(durationMs, 'ms') },
+    { head: 'Time', align: 'end', isEvident: true, cell: ({ at }) => <Ago time={at} now={now} /> },
   ]
 }
 
 const ADDRESS_COLUMNS: readonly Column<TorznabAddress>[] = [
-  { key: 'address', head: 'Address', isMain: true, cell: ({ address }) => address },
-  { key: 'requests', head: 'Requests', align: 'end', cell: ({ requests: count }) => formatCount(count) },
-  { key: 'wrong', head: 'Wrong keys', align: 'end', cell: ({ wrongKeys }) => formatCount(wrongKeys) },
-  { key: 'over', head: 'Over limits', align: 'end', cell: ({ overLimits }) => formatCount(overLimits) },
+  { head: 'Address', isMain: true, cell: ({ address }) => address },
+  { head: 'Requests', align: 'end', cell: ({ requests: count }) => formatCount(count) },
+  { head: 'Wrong keys', align: 'end', cell: ({ wrongKeys }) => formatCount(wrongKeys) },
+  { head: 'Over limits', align: 'end', cell: ({ overLimits }) => formatCount(overLimits) },
   {
-    key: 'hour',
     head: 'Hour starting',
     align: 'end',
     isEvident: true,

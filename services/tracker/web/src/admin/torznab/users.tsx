@@ -68,14 +68,12 @@ export function UserTable({ search, children }: { search: TorznabSearch; childre
 
 function columnsAt(now: number): readonly Column<TorznabUser>[] {
   const count = (key: 'requests' | 'downloads' | 'errors' | 'violations', head: string): Column<TorznabUser> => ({
-    key,
     head,
     align: 'end',
     cell: (row) => formatCount(row[key]),
   })
   return [
     {
-      key: 'user',
       head: 'User',
       isMain: true,
       cell: ({ user, blocked }) => (
@@ -96,12 +94,11 @@ function columnsAt(now: number): readonly Column<TorznabUser>[] {
     count('errors', 'Errors'),
     count('violations', 'Violations'),
     {
-      key: 'last',
       head: 'Last request',
       align: 'end',
       cell: ({ lastRequest }) => (lastRequest === null ? 'none' : <Ago time={lastRequest} now={now} />),
     },
-    { key: 'actions', head: 'Actions', isEvident: true, cell: (usage) => <UserActions usage={usage} /> },
+    { head: 'Actions', isEvident: true, cell: (usage) => <UserActions usage={usage} /> },
   ]
 }
 

@@ -33,7 +33,6 @@ export function InvitesTab({ user }: { user: ManagedUser }) {
 function columnsAt(now: number, user: ManagedUser): readonly Column<Invite>[] {
   return [
     {
-      key: 'state',
       head: 'Used by',
       isMain: true,
       cell: ({ usedBy, expires }) =>
@@ -49,12 +48,7 @@ function columnsAt(now: number, user: ManagedUser): readonly Column<Invite>[] {
           </Link>
         ),
     },
-    {
-      key: 'used',
-      head: 'Used',
-      align: 'end',
-      cell: ({ used }) => (used === null ? '' : formatExactTime(used)),
-    },
+    { head: 'Used', align: 'end', cell: ({ used }) => (used === null ? '' : formatExactTime(used)) },
     ...inviteColumns({
       owner: user.username,
       send: (id) => read(api.DELETE('/api/admin/invites/{id}', { params: { path: { id } } })),

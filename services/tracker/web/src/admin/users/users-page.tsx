@@ -76,7 +76,6 @@ function Filters({ search }: { search: UsersSearch }) {
 function columnsAt(now: number): readonly Column<ManagedUser>[] {
   return [
     {
-      key: 'name',
       head: 'Name',
       isMain: true,
       cell: (user) => (
@@ -88,27 +87,15 @@ function columnsAt(now: number): readonly Column<ManagedUser>[] {
         </>
       ),
     },
-    { key: 'email', head: 'Email', isEvident: true, cell: ({ email }) => <span className="muted">{email}</span> },
-    { key: 'uploaded', head: 'Uploaded', align: 'end', cell: ({ uploaded }) => formatBytes(uploaded) },
+    { head: 'Email', isEvident: true, cell: ({ email }) => <span className="muted">{email}</span> },
+    { head: 'Uploaded', align: 'end', cell: ({ uploaded }) => formatBytes(uploaded) },
+    { head: 'Downloaded', align: 'end', isMinor: true, cell: ({ downloaded }) => formatBytes(downloaded) },
     {
-      key: 'downloaded',
-      head: 'Downloaded',
-      align: 'end',
-      isMinor: true,
-      cell: ({ downloaded }) => formatBytes(downloaded),
-    },
-    {
-      key: 'ratio',
       head: 'Ratio',
       align: 'end',
       cell: ({ uploaded, downloaded }) => formatRatio(downloaded === 0 ? null : uploaded / downloaded),
     },
-    {
-      key: 'seen',
-      head: 'Last seen',
-      align: 'end',
-      cell: ({ lastSeen }) => <Ago time={lastSeen} now={now} />,
-    },
-    { key: 'created', head: 'Joined', align: 'end', isMinor: true, cell: ({ created }) => formatDate(created) },
+    { head: 'Last seen', align: 'end', cell: ({ lastSeen }) => <Ago time={lastSeen} now={now} /> },
+    { head: 'Joined', align: 'end', isMinor: true, cell: ({ created }) => formatDate(created) },
   ]
 }
