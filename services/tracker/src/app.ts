@@ -15,12 +15,10 @@ import { createErrorAnswer, errorBodySchema } from './http/errors.middleware.ts'
 import { standardHeaders, unknownPath } from './http/headers.middleware.ts'
 import { overviewEndpoints } from './overview/overview.routes.ts'
 import { createTrackerServer, type TrackerServer } from './server.ts'
-import { siteInformationEndpoints } from './site-settings/site-information.routes.ts'
-import { siteSettingsEndpoints } from './site-settings/site-settings.routes.ts'
+import { siteInformationEndpoints, siteSettingsEndpoints } from './site-settings/site-settings.routes.ts'
 import { codesOf, type TrackerEndpoint, type TrackerSurface } from './surface.ts'
 import { swarmStatisticsEndpoints } from './swarm-statistics/swarm-statistics.routes.ts'
 import { moderationEndpoints } from './torrents/moderation.routes.ts'
-import { torrentPreviewEndpoints } from './torrents/torrent-preview.routes.ts'
 import { torrentEndpoints } from './torrents/torrents.routes.ts'
 import { torznabAdminEndpoints, torznabUsageEndpoints } from './torznab/torznab-admin.routes.ts'
 
@@ -31,7 +29,6 @@ export const ENDPOINTS: readonly TrackerEndpoint<UseCases>[] = [
   ...torznabUsageEndpoints,
   ...siteInformationEndpoints,
   ...categoryEndpoints,
-  ...torrentPreviewEndpoints,
   ...torrentEndpoints,
   ...userEndpoints,
   ...moderationEndpoints,

@@ -3,9 +3,9 @@ import { apiError } from '../errors.ts'
 import { idParams, pageOf, pageOfAll, pageQuery, time } from '../http/fields.ts'
 import { endpoints, type Visitor } from '../surface.ts'
 import { ACCOUNT_STATES, type Account, type Accounts, PASSWORD_LENGTH, ROLES, USERNAME_PATTERN } from './accounts.ts'
+import type { Activity } from './activity.ts'
 import type { Invites } from './invites.ts'
 import type { Sessions, StoredSession } from './sessions.ts'
-import type { Stats } from './stats.ts'
 
 /** A user as visible to every signed-in user. */
 export const publicUser = z
@@ -74,7 +74,7 @@ const endpoint = endpoints<{
   accounts: Accounts
   sessions: Sessions
   invites: Invites
-  stats: Stats
+  activity: Activity
   announceUrl: (passkey: string) => string
 }>()
 
@@ -225,7 +225,7 @@ export const accountEndpoints = [
     params: idParams,
     answer: userStats,
     errors: ['NOT_FOUND'],
-    handle: ({ params, caller }, { stats }) => stats.visibleTo(caller.session.account, params.id),
+    handle: ({ params, caller }, { activity }) => activity.statistics(caller.session.account, params.id),
   }),
   endpoint({
     ...read,

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { idParams, time } from '../http/fields.ts'
 import { endpoints } from '../surface.ts'
-import type { SeedingDuties } from './seeding-duties.ts'
-import { MAX_HISTORY_DAYS, type TransferHistory } from './transfer-history.ts'
+import { type Activity, MAX_HISTORY_DAYS } from './activity.ts'
 
 const bytes = z.int().meta({ description: 'bytes, with rates applied' })
 const actualBytes = z.int().meta({ description: 'bytes, without rates' })
@@ -39,7 +38,7 @@ const days = z
   .default(30)
   .meta({ type: 'integer', minimum: 1, maximum: MAX_HISTORY_DAYS, default: 30 })
 
-const endpoint = endpoints<{ transferHistory: TransferHistory; seedingDuties: SeedingDuties }>()
+const endpoint = endpoints<{ activity: Activity }>()
 const read = { tag: 'accounts', method: 'GET', limit: 'read', access: 'member' } as const
 
 /** Transfer history and seeding duties of members. */
@@ -53,8 +52,8 @@ export const activityEndpoints = [
     query: z.object({ days }),
     answer: z.object({ items: z.array(transferDay) }),
     errors: ['NOT_FOUND'],
-    handle: async ({ params, query, caller }, { transferHistory }) => ({
-      items: await transferHistory.visibleTo(caller.session.account, params.id, query.days),
+    handle: async ({ params, query, caller }, { activity }) => ({
+      items: await activity.history(caller.session.account, params.id, query.days),
     }),
   }),
   endpoint({
@@ -68,6 +67,6 @@ export const activityEndpoints = [
         .meta({ description: 'required seeding time, unless the ratio of the torrent reaches 1' }),
       items: z.array(seedingDuty),
     }),
-    handle: ({ caller }, { seedingDuties }) => seedingDuties.of(caller.session.account.id),
+    handle: ({ caller }, { activity }) => activity.seedingDuties(caller.session.account.id),
   }),
 ]

@@ -4,12 +4,11 @@ import { type Listed, MAX_OFFSET, type Page } from '../pagination.ts'
 /** Input and output fields that several features share. */
 
 const isoTime = z.iso.datetime()
-const { $schema: _, ...isoTimeSchema } = z.toJSONSchema(isoTime)
 
 /** A time in an answer. Handlers return a `Date`, which JSON writes as ISO 8601 in UTC. */
 export const time = z
   .custom<Date | string>((value) => isoTime.safeParse(value).success)
-  .meta({ ...isoTimeSchema, description: 'ISO 8601, UTC' })
+  .meta({ ...z.toJSONSchema(isoTime), $schema: undefined, description: 'ISO 8601, UTC' })
 
 /** The id in a path. A malformed id is treated as unknown, so any text is accepted. */
 export const idParams = z.object({ id: z.string() })

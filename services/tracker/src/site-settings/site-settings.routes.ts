@@ -5,7 +5,17 @@ import type { SiteConfiguration } from './site-settings.ts'
 
 const settings = z.object({ downloadPercent: z.int(), uploadPercent: z.int() }).meta({ id: 'SiteSettings' })
 
-const endpoint = endpoints<{ siteConfiguration: SiteConfiguration }>()
+/** Information about the site for visitors who have not signed in. */
+type SiteInformation = { readonly registration: 'open' | 'invite' | 'closed'; readonly torznabUrl: string }
+
+const information = z
+  .object({
+    registration: z.enum(['open', 'invite', 'closed']).meta({ description: 'who can create an account' }),
+    torznabUrl: z.string().meta({ description: 'the Torznab URL for automation tools' }),
+  })
+  .meta({ id: 'Site' })
+
+const endpoint = endpoints<{ siteConfiguration: SiteConfiguration; siteInformation: SiteInformation }>()
 const admin = { tag: 'site', access: 'admin', limit: 'write' } as const
 
 /** Site-wide settings. */
@@ -29,5 +39,20 @@ export const siteSettingsEndpoints = [
     body: z.object({ downloadPercent, uploadPercent }).partial(),
     answer: settings,
     handle: ({ body, caller }, { siteConfiguration }) => siteConfiguration.change(body, caller.session.account.id),
+  }),
+]
+
+/** Public information about the site. */
+export const siteInformationEndpoints = [
+  endpoint({
+    tag: 'site',
+    access: 'anyone',
+    limit: 'read',
+    method: 'GET',
+    path: '/api/site',
+    operationId: 'getSite',
+    summary: 'Get the registration mode and the URL of the Torznab API',
+    answer: information,
+    handle: (_input, { siteInformation }) => Promise.resolve(siteInformation),
   }),
 ]

@@ -18,10 +18,10 @@ import { type ListedTorrent, TORRENT_STATES } from '../search/listed-torrent.ts'
 import { type Search, SORTS } from '../search/search.ts'
 import { endpoints } from '../surface.ts'
 import { asciiFileName, safeFileName } from './file-name.ts'
-import { MAX_TORRENT_BYTES } from './torrent-file.ts'
+import { MAX_PREVIEWED_FILES, MAX_TORRENT_BYTES } from './torrent-file.ts'
 import type { Torrent, Torrents } from './torrents.ts'
 
-export const releaseSchema = z
+const releaseSchema = z
   .object({
     title: z.string().nullable(),
     year: z.int().nullable(),
@@ -75,13 +75,13 @@ export const listedTorrent = z
 export const torrentAnswer = listedTorrent.extend({ description: z.string() }).meta({ id: 'Torrent' })
 
 /** A file of a torrent. */
-export const torrentFile = z.object({ path: z.string(), size: z.int() })
+const torrentFile = z.object({ path: z.string(), size: z.int() })
 /** Treats an empty form field as absent. */
-export const formField = <Schema extends z.ZodType>(schema: Schema) =>
+const formField = <Schema extends z.ZodType>(schema: Schema) =>
   z.union([z.literal('').transform(() => undefined), schema])
 
-export const torrentName = text({ min: 1, max: 255 })
-export const categorySlug = z.string().regex(SLUG_PATTERN, 'must be the slug of a category')
+const torrentName = text({ min: 1, max: 255 })
+const categorySlug = z.string().regex(SLUG_PATTERN, 'must be the slug of a category')
 const description = text({ min: 0, max: 20_000, lines: true })
 
 const imdb = z
@@ -106,12 +106,53 @@ const listQuery = pageQuery.safeExtend({
     .meta({ description: 'words of the name in any order; the last one can be the beginning of a word' }),
 })
 
+const torrentPreview = z
+  .object({
+    name: z.string(),
+    infoHash: z.string().meta({ description: 'info hash that the stored torrent would have' }),
+    size: z.int().meta({ description: 'bytes' }),
+    files: z.int().meta({ description: 'number of files' }),
+    firstFiles: z.array(torrentFile).meta({ description: `the first ${MAX_PREVIEWED_FILES} files` }),
+    category: z.string().nullable().meta({ description: 'slug of the resulting category; null if none was chosen' }),
+    release: releaseSchema,
+  })
+  .meta({ id: 'TorrentPreview' })
+
 const endpoint = endpoints<{ torrents: Torrents; search: Search }>()
 const read = { tag: 'torrents', method: 'GET', limit: 'read', access: 'member' } as const
 const write = { tag: 'torrents', limit: 'write', access: 'member' } as const
 
 /** The catalogue of torrents. */
 export const torrentEndpoints = [
+  endpoint({
+    tag: 'torrents',
+    access: 'member',
+    // A preview changes nothing, and is requested again whenever the uploader edits the name.
+    limit: 'read',
+    method: 'POST',
+    path: '/api/torrents/preview',
+    operationId: 'previewTorrent',
+    summary: 'Preview the name, files, release and category of an upload without adding it',
+    upload: { field: 'torrent', maxBytes: MAX_TORRENT_BYTES },
+    body: z.object({ name: formField(torrentName).optional(), category: formField(categorySlug).optional() }),
+    status: 200,
+    answer: torrentPreview,
+    handle: async ({ body, file, caller }, { torrents }) => {
+      if (file === undefined) throw apiError('BAD_REQUEST', 'torrent: send the .torrent file in this field.')
+      const { fileCount, firstFiles, release, ...preview } = await torrents.preview(caller.session.account, {
+        bytes: file,
+        name: body.name,
+        category: body.category,
+      })
+      return {
+        ...preview,
+        files: fileCount,
+        firstFiles,
+        // Drops the parsed fields that the catalogue does not store.
+        release: releaseSchema.parse(release),
+      }
+    },
+  }),
   endpoint({
     ...read,
     path: '/api/torrents',

@@ -1,4 +1,5 @@
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
+import { createTurns } from '@vault-and-tracker/service-kit/core/concurrency'
 import { isId, newId } from '@vault-and-tracker/service-kit/core/ids'
 import type { Account } from '../accounts/accounts.ts'
 import { type ActedBy, actedBy } from '../admin-log/admin-log.ts'
@@ -9,11 +10,13 @@ import type { Release } from '../releases/release.ts'
 import { parseReleaseName } from '../releases/release-name.ts'
 import { type NameFields, nameFieldsOf } from '../releases/search-words.ts'
 import type { ExternalIds, ListedTorrent, TorrentState } from '../search/listed-torrent.ts'
-import { createMakeFile, type DownloadSettings } from './downloads.ts'
-import type { TorrentContent, TorrentFile, TorrentFileReader } from './torrent-file.ts'
+import { type TorrentContent, type TorrentFile, type TorrentFileReader, writeTorrentFile } from './torrent-file.ts'
 
 /** Announces of a deleted torrent receive the reason for this long. */
 const DELETED_KEPT_MS = 30 * 24 * 3_600_000
+
+/** Building a file of 10 MiB blocks the event loop for about 50 ms, so several at once would block it for seconds. */
+const FILES_AT_ONCE = 2
 
 /** A torrent with its description. */
 export type Torrent = ListedTorrent & { readonly description: string }
@@ -89,25 +92,27 @@ type Downloader = Viewer & Pick<Account, 'canDownload' | 'passkey'>
 export type Torrents = ReturnType<typeof createTorrents>
 
 /** The catalogue of torrents: upload, search, download, edit, moderate, delete. */
-export function createTorrents(
-  deps: DownloadSettings & {
-    store: TorrentStore
-    torrentFiles: Pick<TorrentFileReader, 'read'>
-    categories: Categories
-    publish: PublishInvalidation
-    clock: Clock
-    /** With `manual`, members' uploads wait for a moderator. */
-    approval: 'automatic' | 'manual'
-    /** With `manual` for both, approved torrents wait again if their uploaders edit them. */
-    editApproval: 'automatic' | 'manual'
-    /** Bytes of .torrent files that a member can store per day; 0 for no limit. */
-    bytesPerDay: number
-    /** The field `source` of the info dictionary of every torrent. */
-    source: string
-  },
-) {
+export function createTorrents(deps: {
+  store: TorrentStore
+  torrentFiles: Pick<TorrentFileReader, 'read'>
+  categories: Categories
+  publish: PublishInvalidation
+  clock: Clock
+  /** With `manual`, members' uploads wait for a moderator. */
+  approval: 'automatic' | 'manual'
+  /** With `manual` for both, approved torrents wait again if their uploaders edit them. */
+  editApproval: 'automatic' | 'manual'
+  /** Bytes of .torrent files that a member can store per day; 0 for no limit. */
+  bytesPerDay: number
+  /** The field `source` of the info dictionary of every torrent. */
+  source: string
+  publicUrl: string
+  announceUrl: (passkey: string) => string
+  /** The announce URL of browsers; undefined if WebSockets are disabled. */
+  socketUrl: ((passkey: string) => string) | undefined
+}) {
   const { store, categories, clock } = deps
-  const makeFile = createMakeFile(store, deps)
+  const inTurn = createTurns(FILES_AT_ONCE)
 
   const publishInvalidation = (torrent: Torrent): Promise<void> =>
     deps.publish(
@@ -126,6 +131,21 @@ export function createTorrents(
     if (torrent === undefined || (torrent.state !== 'approved' && !mayEdit(torrent, viewer))) throw notFound()
     return torrent
   }
+
+  /** The .torrent file with a passkey; undefined if the torrent was deleted. */
+  const makeFile = ({ id, createdAt }: Torrent, passkey: string): Promise<Buffer | undefined> =>
+    inTurn(async () => {
+      const content = await store.source(id)
+      return (
+        content &&
+        writeTorrentFile(content, {
+          announceUrl: deps.announceUrl(passkey),
+          furtherTiers: deps.socketUrl ? [[deps.socketUrl(passkey)]] : [],
+          comment: `${deps.publicUrl}/torrents/${id}`,
+          createdAt,
+        })
+      )
+    })
 
   /** A torrent that the editor can change. @throws ApiError NOT_FOUND or FORBIDDEN */
   async function findEditable(id: string, editor: Account): Promise<Torrent> {

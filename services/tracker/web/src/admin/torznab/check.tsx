@@ -135,6 +135,7 @@ function adviceOn(exchange: Exchange | undefined): ReactNode {
           The API is disabled. <TabLink tab="configuration">Open the settings</TabLink>
         </>
       )
+    case undefined:
     default:
       return undefined
   }
