@@ -1,13 +1,17 @@
 import { type LookupAddress, type LookupOptions, lookup as lookupName } from 'node:dns'
+import { Resolver } from 'node:dns/promises'
 import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import type { LookupFunction } from 'node:net'
+import { isError } from '@vault-and-tracker/service-kit/core/errors'
 import { addressOf, isPublicAddress } from './addresses.http.ts'
 import type { Send } from './deliveries.ts'
 import type { Attempt } from './schedule.ts'
 
 /** For the whole attempt: name, connection, request and response. */
 const TIMEOUT_MS = 10_000
+/** For one of two tries. */
+const QUERY_TIMEOUT_MS = 3_000
 /** What is read of a response, of which only the status counts. */
 const MAX_ANSWER_BYTES = 4 * 1024
 
@@ -18,6 +22,28 @@ function lookupAddresses(hostname: string, options: LookupOptions, onAddresses: 
   lookupName(hostname, { ...options, all: true }, (error, found: LookupAddress[] | undefined) =>
     onAddresses(error, found ?? []),
   )
+}
+
+/**
+ * Asks DNS servers without the system's resolver, which uses one of two threads for as long as a server does not respond.
+ * Connections to Postgres and Redis need these threads too.
+ */
+function queryAddresses(resolver: Resolver): typeof lookupAddresses {
+  return (hostname, _options, onAddresses) => {
+    let problem: Error | null = null
+    const ask = async (family: 4 | 6, query: Promise<string[]>): Promise<LookupAddress[]> => {
+      const found = await query.catch((error: unknown) => {
+        problem = isError(error) ? error : null
+        return []
+      })
+      return found.map((address) => ({ address, family }))
+    }
+    const queries = [ask(4, resolver.resolve4(hostname)), ask(6, resolver.resolve6(hostname))]
+    void Promise.all(queries).then((found) => {
+      const addresses = found.flat()
+      onAddresses(addresses.length === 0 ? problem : null, addresses)
+    })
+  }
 }
 
 class RefusedAddress extends Error {
@@ -40,38 +66,48 @@ function isLocalName(hostname: string): boolean {
  * Creates the client that sends deliveries. It connects to exactly the addresses that it has checked, so a name cannot
  * resolve to another one in between. It follows no redirects, uses no proxy and keeps no connections.
  *
- * @param options `allowPrivate` also accepts addresses that are not public, and `http://`; `resolve` finds addresses
+ * @param options `allowPrivate` also accepts addresses that are not public, and `http://`; `dnsServers` are those of the system by
+ *   default; `resolve` finds addresses
  */
 export function createReceiverClient({
   allowPrivate,
-  resolve = lookupAddresses,
+  dnsServers,
+  resolve,
 }: {
   allowPrivate: boolean
+  dnsServers?: readonly string[]
   resolve?: typeof lookupAddresses
 }): Send {
   const mayConnect = mayConnectTo(allowPrivate)
-  const lookup: LookupFunction = (hostname, options, callback) => {
-    resolve(hostname, options, (error, addresses) => {
-      const [first] = addresses
-      if (error !== null || first === undefined) callback(error ?? new Error('no address'), [])
-      else if (!allowPrivate && !addresses.every(({ address }) => isPublicAddress(address)))
-        callback(new RefusedAddress(), [])
-      else if (options.all === true) callback(null, [...addresses])
-      else callback(null, first.address, first.family)
-    })
-  }
+  // Names of a private network may be in the hosts file only.
+  const find = resolve ?? (allowPrivate ? lookupAddresses : undefined)
+  const lookupWith =
+    (resolver: Resolver): LookupFunction =>
+    (hostname, options, callback) => {
+      const addressesOf = find ?? queryAddresses(resolver)
+      addressesOf(hostname, options, (error, addresses) => {
+        const [first] = addresses
+        if (error !== null || first === undefined) callback(error ?? new Error('no address'), [])
+        else if (!allowPrivate && !addresses.every(({ address }) => isPublicAddress(address)))
+          callback(new RefusedAddress(), [])
+        else if (options.all === true) callback(null, [...addresses])
+        else callback(null, first.address, first.family)
+      })
+    }
 
   return async ({ url, headers, body, signal }) => {
     const target = new URL(url)
     const isPlain = target.protocol === 'http:'
     if ((isPlain && !allowPrivate) || !mayConnect(target.hostname)) return { problem: 'refused address' }
     const timeout = AbortSignal.timeout(TIMEOUT_MS)
+    const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: 2 })
+    if (dnsServers !== undefined) resolver.setServers(dnsServers)
     return new Promise<Attempt>((settle) => {
       const request = (isPlain ? requestHttp : requestHttps)(target, {
         method: 'POST',
         headers: { ...headers, 'Content-Length': body.length },
         agent: false,
-        lookup,
+        lookup: lookupWith(resolver),
         signal: AbortSignal.any([signal, timeout]),
       })
       const fail = (error: unknown): void => settle({ problem: timeout.aborted ? 'timeout' : problemOf(error) })
@@ -85,7 +121,7 @@ export function createReceiverClient({
         settle(answerOf(response))
       })
       request.end(body)
-    })
+    }).finally(() => resolver.cancel())
   }
 }
 
@@ -111,7 +147,7 @@ function answerOf({ statusCode = 0, headers }: IncomingMessage): Attempt {
 function problemOf(error: unknown): string {
   if (error instanceof RefusedAddress) return 'refused address'
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
-  if (/^(ENOTFOUND|EAI_)/.test(code)) return 'unknown host'
+  if (/^(ENOTFOUND|ENODATA|EAI_)/.test(code)) return 'unknown host'
   if (/^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO|SELF_SIGNED|DEPTH_ZERO|HOSTNAME|EPROTO)/.test(code)) return 'TLS failed'
   return /^[A-Z][A-Z0-9_]{1,40}$/.test(code) ? `no response (${code})` : 'no response'
 }

@@ -1,3 +1,5 @@
+import { createSocket } from 'node:dgram'
+import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
@@ -102,6 +104,25 @@ test.each([
   const allowed = createReceiverClient({ allowPrivate: true, resolve: (...args) => resolve(...args) })
   if (found[0] === '127.0.0.1')
     expect(await allowed(delivery(`http://receiver.example:${String(port)}/`))).toEqual({ status: 204 })
+})
+
+test('asks DNS servers itself, so that one which never responds delays no other lookup of the process', async () => {
+  const asked: string[] = []
+  const silent = createSocket('udp4').on('message', (query) => asked.push(query.toString('latin1')))
+  silent.bind(0, '127.0.0.1')
+  await once(silent, 'listening')
+  const dnsServers = [`127.0.0.1:${String(silent.address().port)}`]
+  const send = createReceiverClient({ allowPrivate: false, dnsServers })
+  const stopping = new AbortController()
+  const waiting = Array.from({ length: 10 }, (_, i) =>
+    send(delivery(`https://silent${String(i)}.example/`, stopping.signal)),
+  )
+  while (new Set(asked.map((query) => /silent\d/.exec(query)?.[0])).size < 10)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  expect(await lookup('localhost')).toHaveProperty('address')
+  stopping.abort()
+  for (const attempt of await Promise.all(waiting)) expect(attempt).toHaveProperty('problem')
+  silent.close()
 })
 
 test('refuses plain HTTP unless private addresses are allowed', async () => {
