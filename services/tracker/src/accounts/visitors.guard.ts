@@ -1,5 +1,6 @@
 import type { Guard, Serving } from '@vault-and-tracker/rest'
 import { clientAddress, type TrustedProxies } from '@vault-and-tracker/service-kit/http/client-address'
+import { readCookie } from '@vault-and-tracker/service-kit/http/cookies'
 import type { Request, Response } from 'express'
 import { apiError } from '../errors.ts'
 import type { ReadRequestBody } from '../http/input.ts'
@@ -80,13 +81,4 @@ function requireAccess(visitor: Visitor, access: Access): SignedInUser {
   if (state !== 'active' && access !== 'session') throw apiError('FORBIDDEN', `This account is ${state}.`)
   if (!mayAccess(role, access)) throw apiError('FORBIDDEN', 'Your role does not allow this.')
   return { ...visitor, session }
-}
-
-/** The first cookie with a name. Browsers send the one with the more specific path first. */
-function readCookie(header: string | undefined, name: string): string | undefined {
-  for (const part of header?.split(';') ?? []) {
-    const at = part.indexOf('=')
-    if (at > 0 && part.slice(0, at).trim() === name) return part.slice(at + 1).trim()
-  }
-  return undefined
 }

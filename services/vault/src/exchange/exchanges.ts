@@ -6,6 +6,7 @@ import { keyActor, type NewEntry, newEntry } from '../audit/audit.ts'
 import { apiError } from '../errors.ts'
 import type { Nonces } from '../integrity/nonces.ts'
 import { type AuthenticRows, type ExchangedKeyRow, fingerprintOf, type Sealed } from '../integrity/rows.ts'
+import { createPending } from '../limits/pending.ts'
 import type { Wanted } from '../limits/wanted.ts'
 import type { WriteTurns } from '../limits/write-turns.ts'
 import { matchesClaims } from './claim-patterns.ts'
@@ -34,10 +35,6 @@ export type Exchanged = { readonly project: string; readonly expiresAt: Date; re
 /** Valid keys per project. */
 const MAX_VALID_KEYS = 500
 
-/** Exchanges that wait for an issuer or for Postgres. */
-const MAX_PENDING = 500
-const MAX_PENDING_PER_CLIENT = 20
-
 /** Of the subject, for administrators. */
 const MAX_SUBJECT_LENGTH = 200
 
@@ -55,7 +52,7 @@ export function createExchanges(deps: {
   clock: Clock
 }) {
   const { store, trustRules, issuerKeys, nonces, rows, inTurn, clock } = deps
-  const inOrder = createPending()
+  const pending = createPending('Too many ID tokens are being exchanged. Try again in a moment.')
 
   async function spend({ digest, issued, expires }: IdToken, now: Date): Promise<void> {
     const keepMs = Math.ceil((expires + SKEW_SECONDS) * 1000 - now.getTime()) + SKEW_SECONDS * 1000
@@ -107,7 +104,7 @@ export function createExchanges(deps: {
      * @throws ApiError invalid_public_key, invalid_id_token, no_trust_rule, key_exists, too_many_keys, unavailable;
      *   invalid_request if several rules accept it
      */
-    exchange: (input: Request): Promise<Exchanged> => inOrder(input.by.client, () => exchange(input)),
+    exchange: (input: Request): Promise<Exchanged> => pending(input.by.client, () => exchange(input)),
   }
 }
 
@@ -155,27 +152,5 @@ function readPublicKey(text: string): Uint8Array {
   } catch (error) {
     if (error instanceof SignatureError) throw apiError('invalid_public_key', undefined, { cause: error })
     throw error
-  }
-}
-
-/** Limits pending work, in total and for each client. */
-function createPending() {
-  const clients = new Map<string, number>()
-  let total = 0
-  /** @throws ApiError unavailable if too much is pending */
-  return async <T>(client: string, work: () => Promise<T>): Promise<T> => {
-    const own = clients.get(client) ?? 0
-    if (total >= MAX_PENDING || own >= MAX_PENDING_PER_CLIENT)
-      throw apiError('unavailable', 'Too many ID tokens are being exchanged. Try again in a moment.')
-    total += 1
-    clients.set(client, own + 1)
-    try {
-      return await work()
-    } finally {
-      total -= 1
-      const left = (clients.get(client) ?? 1) - 1
-      if (left === 0) clients.delete(client)
-      else clients.set(client, left)
-    }
   }
 }

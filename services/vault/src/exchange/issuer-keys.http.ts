@@ -1,5 +1,6 @@
 import type { JWK } from 'jose'
 import { z } from 'zod'
+import { readResponse } from '../limits/read-response.ts'
 import type { FetchIssuerKeys } from './issuer-keys.ts'
 import { isIssuerUrl } from './trust-rules.ts'
 
@@ -47,23 +48,9 @@ async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
     throw new Error(`the issuer returned ${String(response.status)}`)
   }
   try {
-    return JSON.parse(await readText(response))
+    return JSON.parse(await readResponse(response, MAX_ANSWER_BYTES))
   } catch (error) {
     if (error instanceof SyntaxError) throw new Error('the issuer did not return JSON')
     throw error
   }
 }
-
-async function readText(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = []
-  const body: AsyncIterable<Uint8Array> | null = response.body
-  let bytes = 0
-  for await (const chunk of body ?? NOTHING) {
-    bytes += chunk.length
-    if (bytes > MAX_ANSWER_BYTES) throw new Error('the issuer returned more than 256 KiB')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
-}
-
-const NOTHING: readonly Uint8Array[] = []

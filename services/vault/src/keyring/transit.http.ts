@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isError, UnavailableError } from '@vault-and-tracker/service-kit/core/errors'
 import { z } from 'zod'
+import { readResponse } from '../limits/read-response.ts'
 import { DecryptionError } from './envelope.ts'
 import type { TransitClient } from './transit-keys.ts'
 
@@ -64,7 +65,7 @@ export function createTransitClient(settings: TransitSettings): TransitClient {
       redirect: 'error',
       signal: AbortSignal.any([deadline, AbortSignal.timeout(ATTEMPT_MS)]),
     })
-    const text = await readText(response)
+    const text = await readResponse(response, MAX_ANSWER_BYTES)
     if (!response.ok) throw new TransitError(response.status, messageOf(text))
     return text
   }
@@ -131,20 +132,6 @@ export function createTransitClient(settings: TransitSettings): TransitClient {
     },
   }
 }
-
-async function readText(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = []
-  const body: AsyncIterable<Uint8Array> | null = response.body
-  let bytes = 0
-  for await (const chunk of body ?? NOTHING) {
-    bytes += chunk.length
-    if (bytes > MAX_ANSWER_BYTES) throw new Error('the transit service returned more than 4 MiB')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
-}
-
-const NOTHING: readonly Uint8Array[] = []
 
 const errorAnswer = z.object({
   errors: z.array(z.string()).optional(),
