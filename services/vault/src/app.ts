@@ -22,6 +22,7 @@ import { overviewEndpoints } from './overview/overview.routes.ts'
 import { projectEndpoints } from './projects/projects.routes.ts'
 import { secretEndpoints } from './secrets/secrets.routes.ts'
 import { secretAdminEndpoints } from './secrets/secrets-administration.routes.ts'
+import { sessionEndpoints } from './sign-in/sessions.routes.ts'
 import { webhookEndpoints } from './webhooks/webhooks.routes.ts'
 
 /** Every endpoint of the REST surface. */
@@ -37,6 +38,7 @@ export const ENDPOINTS: readonly VaultEndpoint<UseCases>[] = [
   ...expiryEndpoints,
   ...auditEndpoints,
   ...administratorEndpoints,
+  ...sessionEndpoints,
   ...overviewEndpoints,
 ]
 
@@ -58,7 +60,12 @@ export function describeApi(): OpenApiDocument {
       administration: 'Projects, secrets and the audit log, for administrators.',
     },
     securitySchemes: {
-      admin: { type: 'http', scheme: 'bearer', description: 'ADMIN_TOKEN, or the token of a named administrator.' },
+      admin: {
+        type: 'http',
+        scheme: 'bearer',
+        description:
+          'ADMIN_TOKEN, or the token of a named administrator. Pages of the vault send the cookie of a session instead.',
+      },
       signature: {
         type: 'apiKey',
         in: 'header',
@@ -107,6 +114,7 @@ export function createApp(context: Context, { logger, stopping }: Options): Expr
   app.use(standardHeaders, metrics.middleware, plainFramingOnly)
   app.use('/v1', rest.ownAuthoritiesOnly)
   app.use(serve(ENDPOINTS, useCases, rest.serving))
+  if (rest.signIn !== undefined) app.use(rest.signIn)
   app.use('/v1/admin', administratorsOnly(rest.administrator), administratorsOnlyOnError(rest.administrator))
   const methodNotAllowed = () => apiError('method_not_allowed')
   app.use(healthRoutes({ checks, stopping, logger, metrics: metrics.handler, methodNotAllowed }))

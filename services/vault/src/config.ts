@@ -12,11 +12,14 @@ import {
 import { errorCode, isError } from '@vault-and-tracker/service-kit/core/errors'
 import { trustedProxies } from '@vault-and-tracker/service-kit/http/client-address'
 import { z } from 'zod'
+import { isIssuerUrl } from './exchange/trust-rules.ts'
 import { parsePublicUrls } from './http/authorities.ts'
 import { createKeyring, type Keyring, KeyringError } from './keyring/keyring.ts'
 import { parseKeyringFile, parseKeyringList } from './keyring/local-keys.ts'
 import type { TransitSettings } from './keyring/transit.http.ts'
 import { isTransitKeyName } from './keyring/transit-keys.ts'
+import type { ProviderSettings } from './sign-in/provider.ts'
+import { parseRoleMapping, type RoleMapping } from './sign-in/role-mapping.ts'
 
 /**
  * At least 32 printable characters: many different ones, no sequence, and no group of eight that occurs twice. This refuses
@@ -109,6 +112,50 @@ const keyringEnv = group('Keys', {
   TRANSIT_WRAPS: flag(true).describe('`false`: the transit key only unwraps existing data keys; the keyring wraps.'),
 })
 
+const signInEnv = group('Sign-in', {
+  OIDC_ISSUER: z
+    .string()
+    .optional()
+    .describe(
+      'URL of the OIDC provider with which administrators can sign in, in addition to tokens. Requires `PUBLIC_URL` and ' +
+        'the settings below; see docs/guide-vault.md.',
+    ),
+  OIDC_CLIENT_ID: z
+    .string()
+    .regex(/^[ -~]{1,255}$/, 'must be printable ASCII')
+    .optional()
+    .describe('Client ID of the vault at the provider.'),
+  OIDC_CLIENT_SECRET: token.optional().meta({ secret: true }).describe('Client secret of the vault.'),
+  OIDC_CLIENT_SECRET_FILE: z.string().optional().describe('File with that secret (mode 0600). Preferred.'),
+  OIDC_ROLES: z
+    .string()
+    .transform((text, context) => {
+      const parsed = parseRoleMapping(text)
+      if ('mapping' in parsed) return parsed.mapping
+      context.addIssue(parsed.problem)
+      return z.NEVER
+    })
+    .optional()
+    .describe(
+      'Roles of groups: `vault-admins=administrator; shop-team=editor:shop,shop-eu; security=auditor`. Several groups add up.',
+    ),
+  OIDC_GROUPS_CLAIM: z
+    .string()
+    .regex(/^[ -~]{1,200}$/, 'must be printable ASCII')
+    .default('groups')
+    .describe('Claim with the groups, or a JSON Pointer to it: `/realm_access/roles`.'),
+  OIDC_SCOPES: z
+    .string()
+    .regex(/^openid( [!-~]+)*$/, 'must be scopes separated by spaces, the first of which is openid')
+    .default('openid profile email')
+    .describe('Requested scopes.'),
+  OIDC_LABEL: z
+    .string()
+    .regex(/^[^\p{Cc}\p{Surrogate}]{1,50}$/u, 'must be 1 to 50 characters without control characters')
+    .default('OIDC')
+    .describe('Name of the provider on the button "Sign in with …".'),
+})
+
 /** All settings, in the order of the generated tables; see `group`. */
 export const settings = z.object({
   ...group('Network', {
@@ -129,9 +176,10 @@ export const settings = z.object({
       .describe('Previous token, still accepted while clients switch to the new one.'),
   }),
   ...keyringEnv,
+  ...signInEnv,
   ...group('Trust rules', {
     OIDC_ALLOW_LOOPBACK: flag(false).describe(
-      '`true`: trust rules may name an issuer with an `http://` URL of this machine. For tests.',
+      '`true`: trust rules and `OIDC_ISSUER` may name an issuer with an `http://` URL of this machine. For tests.',
     ),
   }),
   ...group('Webhooks', {
@@ -148,7 +196,7 @@ export const settings = z.object({
     ),
     ADMIN_FAILURE_LIMIT: limit(10).describe('Wrong admin tokens per address in five minutes; 0 for no limit.'),
     WRITE_RATE_LIMIT: limit(600).describe(
-      'Writes and deletions per minute, per project and per administrator; 0 for no limit.',
+      'Writes and deletions per minute, per project and per administrator, and sign-ins per address; 0 for no limit.',
     ),
     MAX_ENVIRONMENT_BYTES: integer({ min: 65_536, max: 64 * 1024 ** 2, fallback: 4 * 1024 ** 2 }).describe(
       'Maximum size of an environment in bytes.',
@@ -182,7 +230,41 @@ export type Config = ReturnType<typeof readConfig>
 /** Reads the configuration of the service, including the keyring. @throws EnvError listing every problem, without values */
 export function readConfig(env: Env) {
   const { values, keys } = read(settings, env)
-  return Object.freeze({ ...withoutKeys(values), ...keys, proxies: trustedProxies(values.TRUSTED_PROXIES) })
+  const problems: string[] = []
+  const signIn = attempt(problems, () => readSignIn(values))
+  if (problems.length > 0) throw new EnvError(problems)
+  return Object.freeze({ ...withoutKeys(values), ...keys, signIn, proxies: trustedProxies(values.TRUSTED_PROXIES) })
+}
+
+/** How administrators sign in with OIDC. */
+export type SignInSettings = ProviderSettings & { readonly label: string; readonly mapping: RoleMapping }
+
+/** @throws EnvError listing every problem */
+function readSignIn(values: z.output<typeof settings>): SignInSettings | undefined {
+  const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_ROLES: mapping } = values
+  const { OIDC_CLIENT_SECRET: given, OIDC_CLIENT_SECRET_FILE: file } = values
+  if (issuer === undefined) {
+    const set = ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_CLIENT_SECRET_FILE', 'OIDC_ROLES'] as const
+    const others = set.filter((name) => values[name] !== undefined)
+    if (others.length > 0) throw new EnvError([`OIDC_ISSUER: is required with ${others.join(', ')}`])
+    return undefined
+  }
+  const problems: string[] = []
+  if (!isIssuerUrl(issuer, values.OIDC_ALLOW_LOOPBACK))
+    problems.push('OIDC_ISSUER: must be an https:// URL without a query')
+  if (values.PUBLIC_URL.length === 0) problems.push('PUBLIC_URL: is required with OIDC_ISSUER')
+  if (clientId === undefined) problems.push('OIDC_CLIENT_ID: is required with OIDC_ISSUER')
+  if (mapping === undefined) problems.push('OIDC_ROLES: is required with OIDC_ISSUER')
+  if ((given === undefined) === (file === undefined))
+    problems.push('OIDC_CLIENT_SECRET, OIDC_CLIENT_SECRET_FILE: set one of them with OIDC_ISSUER')
+  const clientSecret = attempt(
+    problems,
+    () => given ?? (file === undefined ? '' : readTokenFile(file, 'OIDC_CLIENT_SECRET_FILE')),
+  )
+  if (clientId === undefined || mapping === undefined || clientSecret === undefined || problems.length > 0)
+    throw new EnvError(problems)
+  const { OIDC_SCOPES: scopes, OIDC_GROUPS_CLAIM: groupsClaim, OIDC_LABEL: label } = values
+  return { issuer, clientId, clientSecret, scopes, groupsClaim, label, mapping }
 }
 
 /** The configuration of a command: the database and the keyring, without admin token and port. */
@@ -202,13 +284,14 @@ export function readCommandConfigWithoutKeyring(env: Env) {
   return Object.freeze({ DATABASE_URL, LOG_LEVEL, keyringFile })
 }
 
+type Secrets = { [Name in 'VAULT_KEYRING' | 'TRANSIT_TOKEN' | 'OIDC_CLIENT_SECRET']?: string | undefined }
+
 /** Drops the text of keys and tokens: keys are parsed already, and the token is read again when it is used. */
-function withoutKeys<Values extends { VAULT_KEYRING?: string | undefined; TRANSIT_TOKEN?: string | undefined }>(
-  values: Values,
-) {
+function withoutKeys<Values extends Secrets>(values: Values) {
   const rest = { ...values }
   delete rest.VAULT_KEYRING
   delete rest.TRANSIT_TOKEN
+  delete rest.OIDC_CLIENT_SECRET
   return rest
 }
 
@@ -264,15 +347,15 @@ function readTransit(env: Env): Keys['transit'] {
   if (key === undefined) throw new KeyringError(['TRANSIT_KEY: is required with TRANSIT_URL'])
   if ((given === undefined) === (file === undefined))
     throw new KeyringError(['TRANSIT_TOKEN, TRANSIT_TOKEN_FILE: set one of them with TRANSIT_URL'])
-  const readToken = (): string => given ?? readTokenFile(file ?? '')
+  const readToken = (): string => given ?? readTokenFile(file ?? '', 'TRANSIT_TOKEN_FILE')
   readToken()
   const { TRANSIT_MOUNT: mount, TRANSIT_NAMESPACE: namespace, TRANSIT_WRAPS: wraps } = values
   return { url, key, mount, namespace, readToken, wraps }
 }
 
-function readTokenFile(file: string): string {
-  const text = readPrivateFile(file, 'TRANSIT_TOKEN_FILE').trim()
-  if (!token.safeParse(text).success) throw new KeyringError([`TRANSIT_TOKEN_FILE: ${file} does not contain a token`])
+function readTokenFile(file: string, variable: string): string {
+  const text = readPrivateFile(file, variable).trim()
+  if (!token.safeParse(text).success) throw new KeyringError([`${variable}: ${file} does not contain a token`])
   return text
 }
 

@@ -11,6 +11,7 @@ import { type AuditParts, createAuditParts } from './context/audit.ts'
 import { connect, type Start } from './context/connections.ts'
 import { createProjectsAndSecrets, type ProjectsAndSecrets } from './context/projects-and-secrets.ts'
 import { createRest, type Rest } from './context/rest.ts'
+import { createSignInParts, type SignInParts } from './context/sign-in.ts'
 import { createExpiryStore } from './expiry/expiry.store.ts'
 import { createExpiry, type Expiry } from './expiry/expiry.ts'
 import { createVerificationStore } from './integrity/chain.store.ts'
@@ -22,7 +23,8 @@ import { createOverview, type Overview } from './overview/overview.ts'
 
 /** The use cases that handlers call. */
 export type UseCases = ProjectsAndSecrets['useCases'] &
-  Pick<AuditParts, 'audit'> & {
+  Pick<AuditParts, 'audit'> &
+  SignInParts & {
     readonly overview: Overview
     readonly activity: Activity
     readonly expiry: Expiry
@@ -57,6 +59,7 @@ async function join(start: Start): Promise<Omit<Context, 'close'>> {
   const connections = await connect(start)
   const { audit, refusals, checks: auditChecks } = await createAuditParts(connections)
   const { useCases, signedRequests } = await createProjectsAndSecrets(connections)
+  const signIn = await createSignInParts(connections)
   const { httpMetrics, background, unread, keyring, db, clock, chainKeys } = connections
   const checks = { ...connections.checks, ...auditChecks }
   const expiry = createExpiry({
@@ -69,13 +72,14 @@ async function join(start: Start): Promise<Omit<Context, 'close'>> {
   return {
     useCases: {
       ...useCases,
+      ...signIn,
       audit,
       overview: createOverview({ store: createOverviewStore(db), projects: useCases.projects, clock }),
       activity: createActivity({ store: createActivityStore(db), clock }),
       expiry,
       recentVerification: createRecentVerification({ store: createVerificationStore(db), chainKeys }),
     },
-    rest: createRest(connections, signedRequests, { refusals, administrators: useCases.administrators }),
+    rest: createRest(connections, signedRequests, { refusals, administrators: useCases.administrators, ...signIn }),
     background,
     metrics: { middleware: httpMetrics.middleware, handler: httpMetrics.handler },
     unread,

@@ -6,6 +6,7 @@ import type { IntegrityTables } from './integrity/integrity.tables.ts'
 import type { KeyringTables } from './keyring/keyring.tables.ts'
 import type { ProjectTables } from './projects/projects.tables.ts'
 import type { SecretTables } from './secrets/secrets.tables.ts'
+import type { SessionTables } from './sign-in/sessions.tables.ts'
 import type { WebhookTables } from './webhooks/webhooks.tables.ts'
 
 /** The tables of all features. The migrations create them. */
@@ -16,6 +17,7 @@ export type Schema = AdministratorTables &
   KeyringTables &
   ProjectTables &
   SecretTables &
+  SessionTables &
   WebhookTables
 
 /** A query builder for the vault's tables, or one of its transactions. */

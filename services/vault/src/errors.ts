@@ -13,7 +13,7 @@ export const ERRORS = {
     meaning: 'The body, a parameter or the HTTP message itself is malformed.',
   },
   invalid_public_key: { status: 400, bare: true, meaning: 'The public key is not an acceptable Ed25519 key.' },
-  unauthorized: { status: 401, bare: false, meaning: 'The admin token is missing or wrong.' },
+  unauthorized: { status: 401, bare: false, meaning: 'The admin token or the session is missing or wrong.' },
   invalid_id_token: {
     status: 401,
     bare: false,

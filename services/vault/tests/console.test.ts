@@ -32,10 +32,14 @@ type Hour = { start: string; fetches: number | null; writes: number | null; refu
 const hoursOf = async (query: string) => ((await read(`/activity${query}`)) as { items: Hour[] }).items
 
 test('identifies the administrator', async () => {
-  expect(await read('/me')).toEqual({ actor: 'administrator', role: 'holder', projects: null })
+  expect(await read('/me')).toEqual({
+    ...{ actor: 'administrator', role: 'holder', projects: null, session: null },
+    grants: [{ role: 'holder', projects: null }],
+  })
   const auditor = await tokenOf({ name: 'Ada', role: 'auditor', projects: ['shop'] })
   expect((await as(auditor, '/me')).body).toEqual({
     ...{ actor: expect.stringMatching(/^administrator:[0-9a-f-]{36}$/), role: 'auditor', projects: ['shop'] },
+    ...{ grants: [{ role: 'auditor', projects: ['shop'] }], session: null },
   })
   expect(statusAndError(await send(`${vault.url}/v1/admin/me`))).toEqual([401, 'unauthorized'])
 })

@@ -11,19 +11,45 @@ export type ProjectRef = { readonly uid: string; readonly name: string }
 /** The projects an administrator has access to; null for all. */
 export type AllowedProjects = readonly ProjectRef[] | null
 
-/** The holder of an admin token. */
-export type Administrator = {
-  readonly kind: 'administrator'
-  /** `administrator` for the holder of ADMIN_TOKEN, `administrator:<id>` for a named one. */
-  readonly actor: string
-  readonly address: string
+/** A role in some projects. */
+export type Grant = {
   /** The `holder` of ADMIN_TOKEN may do everything, and alone manages named administrators. */
   readonly role: Role | 'holder'
   readonly projects: AllowedProjects
   /** Names that no project has yet, which the administrator may register. */
   readonly unbound: readonly string[]
+}
+
+/** An administrator who was identified, with everything they may do. */
+export type IdentifiedAdministrator = {
+  readonly kind: 'administrator'
+  /** `administrator` for the holder of ADMIN_TOKEN, `administrator:<id>` for a named one, or `oidc:<subject>`. */
+  readonly actor: string
+  readonly address: string
+  /** Someone with a token has one; someone who signed in has those of their groups. */
+  readonly grants: readonly Grant[]
+  /** The session of someone who signed in. */
+  readonly session?: CurrentSession | undefined
   readonly wanted?: Wanted | undefined
 }
+
+/** The session of someone who signed in. */
+export type ActiveSession = Pick<IdentifiedAdministrator, 'actor' | 'grants'> & {
+  readonly id: string
+  /** A name for people, which the person may have chosen. */
+  readonly name: string
+  readonly expiresAt: Date
+}
+
+type CurrentSession = Pick<ActiveSession, 'id' | 'name' | 'expiresAt'> & {
+  /** Where the browser is after signing out. */
+  readonly signedOutUrl: string
+  /** Deletes the cookie with the response. */
+  readonly clear: () => void
+}
+
+/** An administrator who may use an endpoint: those of their grants together that allow it. */
+export type Administrator = IdentifiedAdministrator & Omit<Grant, 'role'>
 
 /** An administrator as far as changes need to know. */
 export type Editor = Pick<Administrator, 'actor' | 'address' | 'projects' | 'wanted'>
@@ -32,16 +58,36 @@ export type Editor = Pick<Administrator, 'actor' | 'address' | 'projects' | 'wan
 type RequestedEndpoint = { readonly method: string; readonly path: string; readonly project: string | undefined }
 
 const ADMINISTRATORS = '/v1/admin/administrators'
+const SESSIONS = '/v1/admin/sessions'
+/** The session of the request. */
+const OWN_SESSION = '/v1/admin/session'
 /** The endpoints that editors may use to write. */
 const SECRETS = ['/v1/admin/projects/:id/secrets', '/v1/admin/secrets/:id']
 
+/** Returns the administrator for a request to an endpoint; undefined if no grant allows it. */
+export function admitTo(
+  administrator: IdentifiedAdministrator,
+  endpoint: RequestedEndpoint,
+): Administrator | undefined {
+  const usable = administrator.grants.filter((grant) => mayUse(grant, endpoint))
+  if (usable.length === 0) return undefined
+  const byUid = new Map(usable.flatMap(({ projects }) => projects ?? []).map((project) => [project.uid, project]))
+  return {
+    ...administrator,
+    projects: usable.some(({ projects }) => projects === null) ? null : [...byUid.values()],
+    unbound: [...new Set(usable.flatMap(({ unbound }) => unbound))],
+  }
+}
+
 /**
- * Whether an administrator may use an endpoint. This is decided before the project is looked up, so that the answer does
+ * Whether a grant allows an endpoint. This is decided before the project is looked up, so that the answer does
  * not reveal whether it exists.
  */
-export function mayUse({ role, projects }: Administrator, { method, path, project }: RequestedEndpoint): boolean {
-  if (role === 'holder') return true
+function mayUse({ role, projects }: Grant, { method, path, project }: RequestedEndpoint): boolean {
+  if (role === 'holder' || path === OWN_SESSION) return true
   if (method !== 'GET' && !mayWrite(role, path)) return false
+  if (path === SESSIONS && method !== 'GET') return false
+  if (path.startsWith(SESSIONS)) return projects === null
   if (path.startsWith(ADMINISTRATORS)) return method === 'GET' && projects === null
   return project === undefined || hasAccess({ projects }, project)
 }

@@ -3,39 +3,78 @@ import type { Around, Guard } from '@vault-and-tracker/rest'
 import { clientAddress, type TrustedProxies } from '@vault-and-tracker/service-kit/http/client-address'
 import type { RateLimit } from '@vault-and-tracker/service-kit/http/rate-limit'
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
-import { type Administrator, mayUse } from '../access/administrator.ts'
+import {
+  type ActiveSession,
+  type Administrator,
+  admitTo,
+  type IdentifiedAdministrator,
+} from '../access/administrator.ts'
 import { apiError, forbidden } from '../errors.ts'
+import type { Browsers } from '../http/browser.ts'
 import { wantedWrite } from '../http/input.ts'
 import type { VaultSurface } from '../http/surface.ts'
 import type { Administrators } from './administrators.ts'
 
 /** Identifies the administrator of a request. A missing and a wrong token get the same answer. */
-export type IdentifyAdministrator = (request: Request, response: Response) => Promise<Administrator>
+export type IdentifyAdministrator = (request: Request, response: Response) => Promise<IdentifiedAdministrator>
 
 /**
- * Identifies administrators by their token.
+ * Identifies administrators by their token or, in a request without the header, by the cookie of their session.
  *
- * @param deps `tokens` are those of the configuration; `limitFailures` runs around the identification
+ * @param deps `tokens` are those of the configuration; `findSession` is undefined if no one can sign in; `limitFailures` runs
+ *   around the identification
  */
 export function createIdentifyAdministrator(deps: {
   tokens: readonly string[]
   administrators: Pick<Administrators, 'findByToken'>
+  findSession: ((cookie: string) => Promise<ActiveSession | undefined>) | undefined
+  browsers: Browsers
   limitFailures: Around
   proxies: TrustedProxies
 }): IdentifyAdministrator {
-  const { tokens, administrators, limitFailures, proxies } = deps
+  const { tokens, administrators, findSession, browsers, limitFailures, proxies } = deps
   const isConfigured = createTokenCheck(tokens)
 
-  async function identify(request: Request, response: Response): Promise<Administrator | undefined> {
-    const address = clientAddress(request, proxies)
-    const token = bearerToken(request.headers.authorization)
+  async function identify(request: Request, response: Response): Promise<IdentifiedAdministrator | undefined> {
+    const { authorization } = request.headers
+    const known = {
+      kind: 'administrator' as const,
+      address: clientAddress(request, proxies),
+      wanted: wantedWrite(response),
+    }
+    const found =
+      authorization === undefined
+        ? await identifyBySession(request, response)
+        : await findByToken(bearerToken(authorization))
+    return found && { ...known, ...found }
+  }
+
+  type Found = Pick<IdentifiedAdministrator, 'actor' | 'grants' | 'session'>
+
+  async function findByToken(token: string | undefined): Promise<Found | undefined> {
     if (token === undefined) return undefined
-    const known = { kind: 'administrator', address, wanted: wantedWrite(response) } as const
-    if (isConfigured(token)) return { ...known, actor: 'administrator', role: 'holder', projects: null, unbound: [] }
+    if (isConfigured(token))
+      return { actor: 'administrator', grants: [{ role: 'holder', projects: null, unbound: [] }] }
     const named = await administrators.findByToken(token)
     if (named === undefined) return undefined
     const { id, role, bound: projects, unbound } = named
-    return { ...known, actor: `administrator:${id}`, role, projects, unbound }
+    return { actor: `administrator:${id}`, grants: [{ role, projects, unbound }] }
+  }
+
+  /** Another site can make a browser send a request, but not with the origin of the vault. */
+  async function identifyBySession(request: Request, response: Response): Promise<Found | undefined> {
+    const cookie = browsers.readCookie(request, 'session')
+    if (cookie === undefined) return undefined
+    const clear = (): void => browsers.clearCookie(request, response, 'session')
+    const session = await findSession?.(cookie)
+    if (session === undefined) {
+      clear()
+      return undefined
+    }
+    const { id, actor, name, expiresAt, grants } = session
+    if (request.method !== 'GET' && !browsers.isSameOrigin(request)) throw forbidden(actor, '')
+    const signedOutUrl = new URL('/console/', browsers.publicUrlOf(request)).href
+    return { actor, grants, session: { id, name, expiresAt, signedOutUrl, clear } }
   }
 
   return (request, response) =>
@@ -64,9 +103,10 @@ export function createAdministratorGuard(
     const { id } = request.params
     const hasProject = path.startsWith('/v1/admin/projects/:id') && !isMalformed
     const project = hasProject && typeof id === 'string' ? id : undefined
-    if (!mayUse(administrator, { method, path, project })) throw forbidden(administrator.actor, project ?? '')
+    const admitted = admitTo(administrator, { method, path, project })
+    if (admitted === undefined) throw forbidden(administrator.actor, project ?? '')
     if (method !== 'GET') await limitWrite(administrator.actor, request, response)
-    return administrator
+    return admitted
   }
 }
 

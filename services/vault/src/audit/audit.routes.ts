@@ -15,7 +15,8 @@ const entry = z
     requestedAt: time,
     ip: z.string(),
     actor: z.string().nullable().optional().meta({
-      description: 'key:<fingerprint>, administrator, administrator:<id>, command, or unknown for a refused requester.',
+      description:
+        'key:<fingerprint>, administrator, administrator:<id>, oidc:<subject>, command, or unknown for a refused requester.',
     }),
     keyName: z.string().optional().meta({ description: 'The name of the key at the time of the entry.' }),
     detail: z.record(z.string(), z.unknown()).nullable().optional(),
@@ -35,7 +36,7 @@ export const auditEndpoints = [
     query: z.object({
       projectId: z.string().regex(PROJECT_NAME, 'must be the name of a project').optional(),
       action: z.enum([...ACTIONS, 'all'], `must be all, or one of ${ACTIONS.join(', ')}`).optional(),
-      actor: z.string().min(1, 'must not be empty').max(200, 'must have at most 200 characters').optional(),
+      actor: z.string().min(1, 'must not be empty').max(300, 'must have at most 300 characters').optional(),
       keyName: z.string().regex(KEY_NAME, 'must be the name of a key').optional(),
       env: z.string().regex(ENV, 'must be the name of an environment').optional(),
       key: z.string().regex(SECRET_KEY, 'must be the key of a secret').optional(),

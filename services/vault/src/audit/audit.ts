@@ -27,6 +27,8 @@ export const ACTIONS = [
   'webhook.test',
   'administrator.create',
   'administrator.delete',
+  'session.create',
+  'session.delete',
   'read',
   'refused',
 ] as const
@@ -40,7 +42,8 @@ export type Detail = Readonly<Record<string, string | number | boolean | null>>
 
 /**
  * Who acted, and from where: `key:<fingerprint>` or `key:<fingerprint>/<name>` for a project, `administrator` for the holder
- * of ADMIN_TOKEN, `administrator:<id>` for a named one, `command`, or `unknown` for a refused requester.
+ * of ADMIN_TOKEN, `administrator:<id>` for a named one, `oidc:<subject>` for one who signed in, `command`, or `unknown`
+ * for a refused requester.
  */
 export type By = { readonly actor: string; readonly address: string }
 
@@ -145,6 +148,7 @@ type Read = {
     | 'expiring'
     | 'audit'
     | 'administrators'
+    | 'sessions'
     | 'overview'
     | 'activity'
     | 'verification'

@@ -13,12 +13,15 @@ import type { Refusals } from '../audit/refusals.ts'
 import { apiError, ERRORS, isApiError } from '../errors.ts'
 import { createExchangeGuard } from '../exchange/exchanges.guard.ts'
 import { ownAuthoritiesOnly } from '../http/authorities.ts'
+import { createBrowsers } from '../http/browser.ts'
 import { parseJsonBody, readBody } from '../http/input.ts'
 import type { VaultSurface } from '../http/surface.ts'
 import { createFailureGuard, createFailureLimit, type FailureLimit } from '../limits/failure-limit.guard.ts'
+import { signInRoutes } from '../sign-in/sign-ins.routes.ts'
 import { createSignatureGuard, receivedMessage } from '../signed-requests/signed-requests.guard.ts'
 import { claimedProject, type SignedRequests } from '../signed-requests/signed-requests.ts'
 import type { Connections } from './connections.ts'
+import type { SignInParts } from './sign-in.ts'
 
 /**
  * A machine with many watchers asks twice per minute and watcher, and more often while secrets change. Its limit is
@@ -32,6 +35,8 @@ const PROJECTS_PER_ADDRESS = 10
 /** How requests of the REST surface are guarded and read. */
 export type Rest = {
   readonly serving: Serving<VaultSurface>
+  /** The addresses that browsers visit to sign in, if a provider is configured. */
+  readonly signIn: RequestHandler | undefined
   /** Also guards unknown paths of administrators. */
   readonly administrator: IdentifyAdministrator
   /** Runs before any authentication. */
@@ -44,9 +49,11 @@ export type Rest = {
 export function createRest(
   { config, logger, clock, redis, metrics, unread }: Connections,
   signedRequests: SignedRequests,
-  { refusals, administrators }: { refusals: Refusals; administrators: Administrators },
+  parts: SignInParts & { refusals: Refusals; administrators: Administrators },
 ): Rest {
+  const { refusals, administrators, sessions, signIns } = parts
   const { proxies } = config
+  const browsers = createBrowsers(config.PUBLIC_URL, proxies)
 
   const rateLimit = (
     name: string,
@@ -73,11 +80,14 @@ export function createRest(
     return true
   }
 
+  const adminFailures = failureLimit('admin-failures', config.ADMIN_FAILURE_LIMIT, 300_000)
   const administrator = createIdentifyAdministrator({
     tokens: [config.ADMIN_TOKEN, config.ADMIN_TOKEN_PREVIOUS ?? config.ADMIN_TOKEN],
     administrators,
+    findSession: signIns && sessions.find,
+    browsers,
     limitFailures: createFailureGuard({
-      perAddress: failureLimit('admin-failures', config.ADMIN_FAILURE_LIMIT, 300_000),
+      perAddress: adminFailures,
       proxies,
       // A request without a token is not counted: probes must not block the administrators at their address.
       isFailure: (error, { headers }) => isFailure(error) && bearerToken(headers.authorization) !== undefined,
@@ -95,6 +105,13 @@ export function createRest(
 
   return {
     administrator,
+    signIn:
+      signIns &&
+      signInRoutes({
+        ...{ signIns, browsers, proxies, refusals, logger },
+        limit: rateLimit('sign-in', config.WRITE_RATE_LIMIT, 60_000),
+        limitFailures: createFailureGuard({ perAddress: adminFailures, proxies, isFailure }),
+      }),
     ownAuthoritiesOnly: ownAuthoritiesOnly(config.PUBLIC_URL, proxies),
     // Express recognises an error handler by its four parameters.
     noteRefusals: (error: unknown, request, _response, next) => {
@@ -105,7 +122,10 @@ export function createRest(
       ...READING,
       guards: {
         admin: createAdministratorGuard(administrator, limitAdministrator),
-        anyone: () => Promise.resolve({ kind: 'visitor' }),
+        anyone: (_endpoint, request) => {
+          const hasSession = browsers.readCookie(request, 'session') !== undefined
+          return Promise.resolve({ kind: 'visitor', hasSession })
+        },
         idToken: createExchangeGuard(proxies),
         signature: createSignatureGuard({ signedRequests, proxies, readLimits, limitWrite, unread, maxUnreadBytes }),
       },

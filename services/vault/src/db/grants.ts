@@ -33,7 +33,7 @@ export function grants(role: string): readonly string[] {
     `revoke insert on audit from ${role};
       grant insert (id, project_uid, project_id, action, env, requested_at, ip, detail, actor) on audit to ${role}`,
     `grant select on audit to ${role}`,
-    `grant select, insert, delete on administrators, trust_rules to ${role}`,
+    `grant select, insert, delete on administrators, administrator_sessions, trust_rules to ${role}`,
     `grant select, insert on audit_seals, administrator_projects to ${role}`,
     `grant select on audit_prunings, high_water_marks, removed_secrets to ${role}`,
     `grant usage on sequence audit_seq to ${role}`,

@@ -12,6 +12,7 @@ import { namedKeys } from './migrations/0009-named-keys.ts'
 import { secretDetails } from './migrations/0010-secret-details.ts'
 import { exchange } from './migrations/0012-exchange.ts'
 import { webhooks } from './migrations/0013-webhooks.ts'
+import { administratorSessions } from './migrations/0015-administrator-sessions.ts'
 
 /** All migrations. Add new ones at the end, and never change a released one. */
 export const MIGRATIONS = {
@@ -27,6 +28,7 @@ export const MIGRATIONS = {
   '0010-secret-details': secretDetails,
   '0012-exchange': exchange,
   '0013-webhooks': webhooks,
+  '0015-administrator-sessions': administratorSessions,
 }
 
 /** Migrates the vault's database to the newest schema. */

@@ -72,8 +72,8 @@ function namesOwner(pattern: string): boolean {
   return complete.some((part) => part !== '' && !LABELS.has(part))
 }
 
-/** Only own members of objects are claims. */
-function claimOf(claims: Claims, name: string): unknown {
+/** Returns a claim by its name, or by a JSON Pointer. Only own members of objects are claims. */
+export function claimOf(claims: Claims, name: string): unknown {
   const path = name.startsWith('/') ? name.slice(1).split('/').map(unescape) : [name]
   let value: unknown = claims
   for (const part of path) {

@@ -4,7 +4,11 @@ import type { Exchanger, ProjectCaller } from '../access/project-caller.ts'
 import type { ErrorCode } from '../errors.ts'
 
 /** A requester who is not authenticated. */
-type Visitor = { readonly kind: 'visitor' }
+type Visitor = {
+  readonly kind: 'visitor'
+  /** Whether the request has the cookie of a session, which may have ended. */
+  readonly hasSession: boolean
+}
 
 /** The callers, limits and error codes of the vault's endpoints. */
 export type VaultSurface = {

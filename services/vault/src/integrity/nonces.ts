@@ -22,7 +22,7 @@ export type Nonces = {
   /** Spends nonces in one call, and returns their verdicts in order. */
   spend(nonces: readonly Nonce[]): Promise<readonly (Verdict | Promise<Verdict>)[]>
   /**
-   * Spends an ID token for at least `keepMs`. `issued` is in seconds since the Unix epoch.
+   * Spends an ID token or a sign-in for at least `keepMs`. `issued` is in seconds since the Unix epoch.
    *
    * @returns false if it was spent before, or may have been: it was issued before a loss
    */

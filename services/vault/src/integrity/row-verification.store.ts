@@ -5,6 +5,7 @@ import { exchangedKeys, toExchangedKey, toTrustRule, trustRules } from './exchan
 import { type Claim, MAX_CLAIM, type ProjectRows, type RowStore } from './row-verification.ts'
 import { environmentCode, readAdministrators, readProject, writeEnvironment, writeProject } from './rows.store.ts'
 import type { StoredEnvironment } from './rows.ts'
+import { sessions } from './session-rows.store.ts'
 import { readWebhooks } from './webhook-rows.store.ts'
 
 /** The rows that decide access, in Postgres. */
@@ -62,6 +63,8 @@ export function createRowStore(db: Db): RowStore {
       ),
 
     exchangedKeys: async () => (await exchangedKeys(db).orderBy('x.id').execute()).map(toExchangedKey),
+
+    sessions: () => sessions(db).orderBy('s.id').execute(),
 
     webhooks: () => withDeleted(db, ['webhook.delete', 'webhook'], () => readWebhooks(db)),
 

@@ -10,6 +10,7 @@ import {
   fingerprintOf,
   type Sealed,
   type SealedProject,
+  type SessionRow,
   type StoredEnvironment,
   type TrustRuleRow,
   type WebhookRow,
@@ -63,6 +64,8 @@ export type RowStore = {
   trustRules(): Promise<readonly (Sealed<TrustRuleRow> & { readonly deleted: boolean })[]>
   /** All keys that were admitted for ID tokens. */
   exchangedKeys(): Promise<readonly Sealed<ExchangedKeyRow>[]>
+  /** All sessions of administrators. */
+  sessions(): Promise<readonly Sealed<SessionRow>[]>
   /** All webhooks; `deleted` if the audit log has their removal. */
   webhooks(): Promise<readonly (Sealed<WebhookRow> & { readonly deleted: boolean })[]>
   /** Locks a project and its environments, calls `decide` and writes the result with its audit entries. */
@@ -197,6 +200,7 @@ export function createRowVerification(deps: {
         ...problemsOfRows('administrator', rows.administrators, await store.administrators()),
         ...problemsOfRows('trust rule', rows.trustRules, await store.trustRules()),
         ...problemsOfRows('webhook', rows.webhooks, await store.webhooks()),
+        ...problemsOfRows('session', rows.sessions, await store.sessions()),
         ...problemsOfRows('exchanged key', rows.exchangedKeys, await store.exchangedKeys()),
       )
       return problems

@@ -68,6 +68,22 @@ export type AdministratorProjectRow = {
   readonly projectUid: string
 }
 
+/** A session of an administrator who signed in with OIDC. */
+export type SessionRow = {
+  readonly id: string
+  readonly tokenHash: Uint8Array
+  /** The person, at the provider of the settings. */
+  readonly subject: string
+  /** A name for people, which the person may have chosen. */
+  readonly name: string
+  /** As the settings write them: `editor:shop,blog`. */
+  readonly roles: readonly string[]
+  /** Identifies the settings with which the session began. */
+  readonly settings: string
+  readonly createdAt: Date
+  readonly expiresAt: Date
+}
+
 /** Whom a project trusts: ID tokens of an issuer with matching claims admit keys. */
 export type TrustRuleRow = {
   readonly id: string
@@ -123,6 +139,7 @@ export type Sealed<Row> = Row & { readonly code: Buffer }
 export const REFUSED_TABLES = [
   ...(['projects', 'project_keys', 'environments', 'administrators', 'audit_seals'] as const),
   ...(['trust_rules', 'exchanged_keys', 'webhooks', 'webhook_deliveries'] as const),
+  'administrator_sessions',
 ] as const
 export type RefusedTable = (typeof REFUSED_TABLES)[number]
 
@@ -288,6 +305,16 @@ export function createAuthenticRows(chainKey: KeyObject, onRefused: OnRefused) {
       'administrator-project',
       ({ administratorId, name, projectUid }) => [administratorId, name, projectUid],
       ({ administratorId, name }) => ({ administrator: administratorId, project: name }),
+    ),
+
+    sessions: rowsOf<SessionRow>(
+      'administrator_sessions',
+      'administrator-session',
+      (row) => [
+        ...[row.id, hexOf(row.tokenHash), row.subject, row.name, listOf(row.roles), row.settings],
+        ...[timeOf(row.createdAt), timeOf(row.expiresAt)],
+      ],
+      ({ id }) => ({ session: id }),
     ),
 
     trustRules: rowsOf<TrustRuleRow>(

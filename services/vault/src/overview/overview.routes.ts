@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ROLES, requireAccess, visibleTo } from '../access/administrator.ts'
+import { type Grant, ROLES, requireAccess, visibleTo } from '../access/administrator.ts'
 import { PROJECT_NAME } from '../access/names.ts'
 import type { AuditLog } from '../audit/audit.ts'
 import { time } from '../http/fields.ts'
@@ -9,6 +9,15 @@ import { type Activity, RANGES, type Range } from './activity.ts'
 import type { Overview } from './overview.ts'
 
 const count = z.int().min(0)
+
+/** The most capable role first. */
+const CAPABILITIES = ['holder', ...ROLES] as const
+
+const visibleProjects = z.array(z.string()).nullable().meta({ description: 'null for all projects.' })
+
+function namesOf({ projects, unbound }: Omit<Grant, 'role'>): string[] | null {
+  return projects === null ? null : [...projects.map(({ name }) => name), ...unbound]
+}
 
 const sealState = z
   .strictObject({
@@ -63,20 +72,30 @@ export const overviewEndpoints = [
     method: 'GET',
     path: '/v1/admin/me',
     operationId: 'describeAdministrator',
-    summary: 'Identify the administrator of the token',
+    summary: 'Identify the administrator of the token or the session',
     answer: z
       .strictObject({
-        actor: z.string().meta({ description: 'As in the audit log: administrator or administrator:<id>.' }),
-        role: z
-          .enum(['holder', ...ROLES])
-          .meta({ description: 'holder for ADMIN_TOKEN, otherwise the role of the named administrator.' }),
-        projects: z.array(z.string()).nullable().meta({ description: 'null for all projects.' }),
+        actor: z
+          .string()
+          .meta({ description: 'As in the audit log: administrator, administrator:<id> or oidc:<subject>.' }),
+        role: z.enum(CAPABILITIES).meta({ description: 'holder for ADMIN_TOKEN, otherwise the most capable role.' }),
+        projects: visibleProjects,
+        grants: z
+          .array(z.strictObject({ role: z.enum(CAPABILITIES), projects: visibleProjects }))
+          .meta({ description: 'The roles. Someone who signed in may have several.' }),
+        session: z
+          .strictObject({ name: z.string(), expiresAt: time })
+          .nullable()
+          .meta({ description: 'The session of someone who signed in; null with a token.' }),
       })
       .meta({ id: 'SignedInAdministrator' }),
-    handle: ({ caller: { actor, role, projects, unbound } }) =>
+    handle: ({ caller: { actor, grants, session, ...all } }) =>
       Promise.resolve({
-        ...{ actor, role },
-        projects: projects === null ? null : [...projects.map(({ name }) => name), ...unbound],
+        actor,
+        role: CAPABILITIES.find((each) => grants.some(({ role }) => role === each)) ?? 'auditor',
+        projects: namesOf(all),
+        grants: grants.map((grant) => ({ role: grant.role, projects: namesOf(grant) })),
+        session: session === undefined ? null : { name: session.name, expiresAt: session.expiresAt.toISOString() },
       }),
   }),
   endpoint({

@@ -14,6 +14,8 @@ let pairs: Pair[] = [await newPair('RS256', 'first')]
 /** Published in addition. */
 let extraKeys: object[] = []
 let issued = 0
+/** What the token endpoint returns. */
+let idToken = ''
 
 async function newPair(algorithm: string, kid: string) {
   const { publicKey, privateKey } = await generateKeyPair(algorithm, { extractable: true })
@@ -53,6 +55,10 @@ const CONTROLS: Readonly<Record<string, (given: Record<string, unknown>) => unkn
     extraKeys = given['keys'] as object[]
     return null
   },
+  idToken: (given) => {
+    idToken = String(given['idToken'])
+    return null
+  },
   publicKey: () => pairs.at(-1)?.jwk,
 }
 
@@ -67,7 +73,15 @@ function json(response: ServerResponse, body: unknown, status = 200): void {
 }
 
 const keys = () => ({ keys: [...pairs.map(({ jwk }) => jwk), ...extraKeys] })
-const discovery = () => ({ issuer: url, jwks_uri: `${url}/keys` })
+const discovery = () => ({
+  ...{
+    issuer: url,
+    jwks_uri: `${url}/keys`,
+    authorization_endpoint: `${url}/authorize`,
+    token_endpoint: `${url}/token`,
+  },
+  ...{ id_token_signing_alg_values_supported: ['none', 'HS256', 'RS256'] },
+})
 
 const MODES: Readonly<Record<string, (path: string, response: ServerResponse) => void>> = {
   answers: (path, response) => json(response, path === '/keys' ? keys() : discovery()),
@@ -107,6 +121,10 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     return
   }
   requests.push(path)
+  if (path === '/token') {
+    json(response, { access_token: 'access-token', token_type: 'bearer', id_token: idToken })
+    return
+  }
   const isKnown = /^\/(?:\.well-known\/openid-configuration|keys)(?:\?redirected)?$/.test(path)
   if (isKnown) MODES[mode]?.(path, response)
   else json(response, {}, 404)

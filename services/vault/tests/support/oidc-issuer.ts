@@ -25,6 +25,8 @@ export type OidcIssuer = {
   rotate(kid: string, options?: { algorithm?: string; keep?: boolean }): Promise<void>
   /** Publishes further keys. */
   publish(keys: readonly object[]): Promise<void>
+  /** Sets the ID token that the token endpoint returns for any code. */
+  setIdToken(idToken: string): Promise<void>
   publicKey(): Promise<Record<string, string>>
   setMode(mode: IssuerMode): Promise<void>
   /** The paths of the requests since the last call. */
@@ -54,6 +56,9 @@ export async function startOidcIssuer(): Promise<OidcIssuer> {
     },
     publish: async (keys) => {
       await control('publish', { keys })
+    },
+    setIdToken: async (idToken) => {
+      await control('idToken', { idToken })
     },
     publicKey: () => control('publicKey'),
     setMode: async (mode) => {

@@ -1,0 +1,148 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
+import { isId, newId } from '@vault-and-tracker/service-kit/core/ids'
+import type { ActiveSession, Grant, ProjectRef } from '../access/administrator.ts'
+import { type By, type NewEntry, newEntry } from '../audit/audit.ts'
+import { apiError } from '../errors.ts'
+import type { AuthenticRows, Sealed, SessionRow } from '../integrity/rows.ts'
+import type { CookieSeals } from './cookie-seals.ts'
+import { readRole } from './role-mapping.ts'
+
+/** A session in a listing. */
+export type ListedSession = SessionRow & { readonly actor: string }
+
+type EndedSession = Pick<SessionRow, 'id' | 'subject' | 'name'>
+
+/** Sessions. Every writing method is one transaction, together with its audit entries. */
+export type SessionStore = {
+  /**
+   * Adds a session. The oldest ones of the person give way.
+   *
+   * @returns false if there are as many as there can be
+   */
+  create(session: Sealed<SessionRow>, max: { perPerson: number; total: number }, entry: NewEntry): Promise<boolean>
+  find(tokenHash: Buffer): Promise<Sealed<SessionRow> | undefined>
+  /** Sessions that expire after a time, in the order in which they began. */
+  list(after: Date): Promise<readonly Sealed<SessionRow>[]>
+  projectsNamed(names: readonly string[]): Promise<readonly ProjectRef[]>
+  /** Ends one session, or all. Returns false if there is none. */
+  end(id: string | undefined, entryFor: (ended: readonly EndedSession[]) => NewEntry): Promise<boolean>
+  removeExpired(before: Date): Promise<void>
+}
+
+/** How long a session lasts, however much it is used. */
+export const SESSION_MS = 8 * 3_600_000
+
+const LIMITS = { perPerson: 10, total: 10_000 }
+
+/** 256 bits, so a plain hash is sufficient. */
+const TOKEN_BYTES = 32
+
+/** Expired sessions are kept for this long, so that clocks may differ. */
+const KEPT_MS = 600_000
+
+/** The sessions of administrators who signed in. */
+export type Sessions = ReturnType<typeof createSessions>
+
+/** The actor of someone who signed in. The subject never changes, unlike a name or an email address. */
+export function actorOf(subject: string): string {
+  return `oidc:${subject}`
+}
+
+/**
+ * Creates the use cases of sessions.
+ *
+ * @param deps `settings` identifies the provider and the roles of groups: sessions of other settings are not valid
+ */
+export function createSessions(deps: {
+  store: SessionStore
+  rows: AuthenticRows['sessions']
+  seals: CookieSeals
+  settings: string
+  clock: Clock
+}) {
+  const { store, rows, seals, settings, clock } = deps
+
+  async function grantsOf(roles: readonly string[]): Promise<readonly Grant[]> {
+    const mapped = roles.flatMap((role) => readRole(role) ?? [])
+    const names = [...new Set(mapped.flatMap(({ projects }) => projects ?? []))]
+    const existing = names.length === 0 ? [] : await store.projectsNamed(names)
+    return mapped.map(({ role, projects }) => ({
+      role,
+      projects: projects && existing.filter(({ name }) => projects.includes(name)),
+      unbound: projects?.filter((project) => !existing.some(({ name }) => name === project)) ?? [],
+    }))
+  }
+
+  return {
+    /**
+     * Begins a session.
+     *
+     * @param roles as the settings write them
+     * @returns the value of its cookie, which is not stored
+     * @throws ApiError unavailable if there are too many sessions
+     */
+    begin: async (input: {
+      subject: string
+      name: string
+      roles: readonly string[]
+      issuer: string
+      address: string
+    }): Promise<string> => {
+      const { subject, name, roles, issuer, address } = input
+      const token = randomBytes(TOKEN_BYTES).toString('base64url')
+      const createdAt = new Date(clock.now())
+      const expiresAt = new Date(createdAt.getTime() + SESSION_MS)
+      const session = rows.seal({
+        ...{ id: newId(), tokenHash: hashOf(token), subject, name, roles, settings, createdAt, expiresAt },
+      })
+      const entry = newEntry(clock, {
+        action: 'session.create',
+        by: { actor: actorOf(subject), address },
+        detail: { session: session.id, issuer, name, roles: roles.join('; ') },
+      })
+      if (!(await store.create(session, LIMITS, entry)))
+        throw apiError('unavailable', `There are ${String(LIMITS.total)} sessions already.`)
+      return seals.seal('session', token)
+    },
+
+    /** Returns the session of a cookie, undefined if it is unknown or has ended. */
+    find: async (cookie: string): Promise<ActiveSession | undefined> => {
+      const token = seals.open('session', cookie)
+      const row = token === undefined ? undefined : await store.find(hashOf(token))
+      if (row === undefined || !rows.accept(row)) return undefined
+      if (row.settings !== settings || row.expiresAt.getTime() <= clock.now()) return undefined
+      const { id, subject, name, expiresAt } = row
+      return { id, actor: actorOf(subject), name, expiresAt, grants: await grantsOf(row.roles) }
+    },
+
+    /** Returns the sessions that have not ended, also those of earlier settings. */
+    list: async (): Promise<readonly ListedSession[]> =>
+      (await store.list(new Date(clock.now())))
+        .filter(rows.accept)
+        .map((row) => ({ ...row, actor: actorOf(row.subject) })),
+
+    /** Ends a session at all replicas. @throws ApiError not_found */
+    end: async (id: string, by: By): Promise<void> => {
+      const entryFor = ([ended]: readonly EndedSession[]) => {
+        const { subject = null, name = null } = ended ?? {}
+        return newEntry(clock, { action: 'session.delete', by, detail: { session: id, subject, name } })
+      }
+      if (!isId(id) || !(await store.end(id, entryFor))) throw apiError('not_found')
+    },
+
+    /** Ends all sessions at all replicas. */
+    endAll: async (by: By): Promise<void> => {
+      await store.end(undefined, ({ length: sessions }) =>
+        newEntry(clock, { action: 'session.delete', by, detail: { sessions } }),
+      )
+    },
+
+    /** Deletes sessions that expired a while ago. */
+    removeExpired: (): Promise<void> => store.removeExpired(new Date(clock.now() - KEPT_MS)),
+  }
+}
+
+function hashOf(token: string): Buffer {
+  return createHash('sha256').update(token).digest()
+}

@@ -1,0 +1,80 @@
+import { type Around, readQuery } from '@vault-and-tracker/rest'
+import { isUnavailable } from '@vault-and-tracker/service-kit/core/unavailable'
+import { addressKey, clientAddress, type TrustedProxies } from '@vault-and-tracker/service-kit/http/client-address'
+import type { RateLimit } from '@vault-and-tracker/service-kit/http/rate-limit'
+import type { Logger } from '@vault-and-tracker/service-kit/log/logger'
+import { type Request, type Response, Router } from 'express'
+import type { Refusals } from '../audit/refusals.ts'
+import { apiError, type ErrorCode, isApiError } from '../errors.ts'
+import type { Browsers } from '../http/browser.ts'
+import { SESSION_MS } from './sessions.ts'
+import { SIGN_IN_MS, type SignIns } from './sign-ins.ts'
+
+const CALLBACK = '/v1/sign-in/callback'
+
+/**
+ * The addresses that browsers visit to sign in. Each redirects, so that a person sees a page and not JSON, and no code stays
+ * in the address. The console shows the code of an error, which is in the fragment.
+ *
+ * @param deps `limit` counts the sign-ins of an address that end; `limitFailures` runs around them
+ */
+export function signInRoutes(deps: {
+  signIns: SignIns
+  browsers: Browsers
+  proxies: TrustedProxies
+  limit: RateLimit
+  limitFailures: Around
+  refusals: Pick<Refusals, 'noteError'>
+  logger: Logger
+}): Router {
+  const { signIns, browsers, proxies, limit, limitFailures, refusals, logger } = deps
+  const router = Router({ caseSensitive: true, strict: true })
+  const redirectUri = (request: Request): URL => new URL(CALLBACK, browsers.publicUrlOf(request))
+
+  function redirect(response: Response, to: string): void {
+    response.set({ 'Referrer-Policy': 'no-referrer', Location: to }).status(303).end()
+  }
+
+  function codeOf(error: unknown): ErrorCode {
+    if (isApiError(error)) return error.code
+    if (isUnavailable(error)) logger.warn({ err: error }, 'dependency unavailable during a sign-in')
+    else logger.error({ err: error }, 'a sign-in failed')
+    return isUnavailable(error) ? 'unavailable' : 'internal_error'
+  }
+
+  function redirectToError(request: Request, response: Response, page: string, error: unknown): void {
+    refusals.noteError(error, clientAddress(request, proxies))
+    redirect(response, `/console${page}#sign-in=${codeOf(error)}`)
+  }
+
+  router.get('/v1/sign-in/start', async (request, response) => {
+    try {
+      const { page } = readQuery(request.originalUrl, ['page'], () => apiError('invalid_request'))
+      const { url, cookie } = await signIns.start(redirectUri(request).href, page)
+      browsers.setCookie(request, response, 'sign-in', cookie, SIGN_IN_MS)
+      redirect(response, url.href)
+    } catch (error) {
+      redirectToError(request, response, '/', error)
+    }
+  })
+
+  router.get(CALLBACK, async (request, response) => {
+    const cookie = browsers.readCookie(request, 'sign-in')
+    const page = signIns.pageOf(cookie)
+    try {
+      const address = clientAddress(request, proxies)
+      const query = request.originalUrl.slice(CALLBACK.length)
+      const from = { cookie, address, client: addressKey(address) }
+      await limit(from.client, request, response)
+      const session = await limitFailures(request, response, () =>
+        signIns.finish(new URL(query, redirectUri(request)), from),
+      )
+      browsers.setCookie(request, response, 'session', session, SESSION_MS)
+      browsers.clearCookie(request, response, 'sign-in')
+      redirect(response, `/console${page}`)
+    } catch (error) {
+      redirectToError(request, response, page, error)
+    }
+  })
+  return router
+}
