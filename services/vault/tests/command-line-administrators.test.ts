@@ -157,6 +157,28 @@ test('shows the audit log with actors and filters', async () => {
   expect(await lines('--since', new Date(Date.now() + 60_000).toISOString())).toHaveLength(1)
 })
 
+test('lists sessions, and revokes one or all', async () => {
+  const { sessions } = world.vault.context.useCases
+  for (const subject of ['ada', 'grace', 'eve'])
+    await sessions.begin({
+      subject,
+      name: subject,
+      roles: ['auditor'],
+      issuer: 'https://id.example.org',
+      address: '::1',
+    })
+  const listed = async () =>
+    JSON.parse((await vault('admin', 'sessions', '--json')).out) as { id: string; actor: string }[]
+  const [ada] = await listed()
+  expect(ada).toMatchObject({ actor: 'oidc:ada', name: 'ada', roles: ['auditor'] })
+  expect(await vault('admin', 'sessions', 'revoke', ada?.id ?? '')).toMatchObject({ status: 0 })
+  expect((await listed()).map(({ actor }) => actor)).toEqual(['oidc:grace', 'oidc:eve'])
+  expect((await vault('admin', 'sessions', 'revoke', ada?.id ?? '')).status).not.toBe(0)
+  expect(await vault('admin', 'sessions', 'revoke-all')).toMatchObject({ status: 2 })
+  expect(await vault('admin', 'sessions', 'revoke-all', '--yes')).toMatchObject({ status: 0 })
+  expect(await listed()).toEqual([])
+})
+
 test('adds an administrator, and removes one with --yes without a terminal', async () => {
   const add = ['admin', 'administrators', 'add', 'Ada', '--role', 'auditor', '--projects', 'shop', '--expires', '30d']
   const added = await vault(...add)

@@ -63,6 +63,9 @@ export async function adminClient(options: GlobalOptions, terminal: Terminal) {
     addAdministrator: async (administrator: object) =>
       (await send('POST', '/administrators', administrator, true)) as Row,
     removeAdministrator: (id: string) => send('DELETE', `/administrators/${at(id)}`),
+    sessions: () => rows('/sessions'),
+    endSession: (id: string) => send('DELETE', `/sessions/${at(id)}`),
+    endSessions: () => send('DELETE', '/sessions'),
     verification: async () => (await send('GET', '/audit/verification')) as Row,
     audit: (filters: Readonly<Record<string, string | undefined>>) => rows(`/audit${query(filters)}`),
   }

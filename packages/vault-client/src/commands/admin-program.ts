@@ -49,6 +49,7 @@ export function addAdmin(program: Command, terminal: Terminal, exit: (status: nu
   addSecrets(admin, terminal)
   addWebhooks(admin, terminal)
   addAdministrators(admin, terminal)
+  addSessions(admin, terminal)
   addAudit(admin, terminal)
 }
 
@@ -163,6 +164,27 @@ function addAdministrators(admin: Command, terminal: Terminal): void {
     )
 }
 
+function addSessions(admin: Command, terminal: Terminal): void {
+  const sessions = admin
+    .command('sessions')
+    .description('Manage the sessions of administrators who signed in with OIDC')
+  sessions
+    .command('list', { isDefault: true })
+    .description('List sessions')
+    .action((_options, command: Command) => adminCommands.list('sessions', command.optsWithGlobals(), terminal))
+  sessions
+    .command('revoke <id>')
+    .description('End a session immediately')
+    .action((id: string, _options, command: Command) =>
+      adminCommands.revokeSession(id, command.optsWithGlobals(), terminal),
+    )
+  sessions
+    .command('revoke-all')
+    .description('End all sessions immediately; requires ADMIN_TOKEN')
+    .addOption(yesOption())
+    .action((_options, command: Command) => adminCommands.revokeSessions(command.optsWithGlobals(), terminal))
+}
+
 const AUDIT_HELP = `
 Examples:
   $ vault admin audit --project shop --since 24h
@@ -179,7 +201,7 @@ function addAudit(admin: Command, terminal: Terminal): void {
     .addOption(
       new Option(
         '--actor <actor>',
-        'Only entries of this actor: key:<fingerprint>, administrator[:<id>], command or unknown',
+        'Only entries of this actor: key:<fingerprint>, administrator[:<id>], oidc:<subject>, command or unknown',
       ).argParser(readText),
     )
     .addOption(new Option('--key-name <name>', 'Only entries of keys with this name').argParser(readText))

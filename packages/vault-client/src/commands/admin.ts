@@ -59,11 +59,12 @@ function auditRow(entry: Row): Row {
 
 type AuditOptions = { [name in 'action' | 'actor' | 'keyName' | 'env' | 'key' | 'since' | 'before']?: string }
 
-type Listing = 'projects' | 'administrators'
+type Listing = 'projects' | 'administrators' | 'sessions'
 const COLUMNS = {
   projects: ['id', 'publicKey', 'createdAt'],
   versions: ['version', 'createdAt', 'current'],
   administrators: ['id', 'name', 'role', 'projects', 'expiresAt'],
+  sessions: ['id', 'name', 'actor', 'roles', 'expiresAt'],
   audit: ['time', 'project', 'action', 'env', 'key', 'actor', 'keyName', 'ip', 'id', 'detail'],
 } as const
 
@@ -144,6 +145,18 @@ export const adminCommands = {
     }
     await admin.removeAdministrator(id)
     done(options, terminal, `Removed administrator ${id}.`)
+  },
+
+  revokeSession: async (id: string, options: GlobalOptions, terminal: Terminal) => {
+    await (await adminClient(options, terminal)).endSession(id)
+    done(options, terminal, `Revoked session ${id}.`)
+  },
+
+  revokeSessions: async (options: GlobalOptions & { yes?: boolean }, terminal: Terminal) => {
+    const admin = await adminClient(options, terminal)
+    await confirm(terminal, 'Revoke all sessions? Everyone who signed in has to sign in again.', options)
+    await admin.endSessions()
+    done(options, terminal, 'Revoked all sessions.')
   },
 
   audit: async (options: GlobalOptions & { project?: string; limit: number } & AuditOptions, terminal: Terminal) => {
