@@ -2,6 +2,7 @@ import type { components } from '../../generated/openapi.ts'
 
 type Schemas = components['schemas']
 export type SignedInAdministrator = Schemas['SignedInAdministrator']
+export type SignInOptions = Schemas['SignInOptions']
 export type Administrator = Schemas['Administrator']
 export type Project = Schemas['Project']
 export type ProjectKey = Schemas['ProjectKey']

@@ -64,7 +64,7 @@ function nameOf(action: string): string {
   return ACTION_NAMES.find(([each]) => each === action)?.[1] ?? action
 }
 
-/** An actor is `key:<fingerprint>`, `administrator`, `administrator:<id>`, `command` or `unknown`. */
+/** An actor is `key:<fingerprint>`, `administrator`, `administrator:<id>`, `oidc:<subject>`, `command` or `unknown`. */
 function Actor({ actor, keyName, named }: { actor: string | null; keyName: string | undefined; named: Named }) {
   if (actor === null) return <span className="muted">not recorded</span>
   const [kind, value] = actor.split(':')
@@ -75,6 +75,8 @@ function Actor({ actor, keyName, named }: { actor: string | null; keyName: strin
         key <span className="long-name">{keyName}</span> <code>{value.slice(0, SHOWN_FINGERPRINT)}…</code>
       </span>
     )
+  // A subject may contain colons.
+  if (kind === 'oidc') return <span className="long-name">{actor.slice('oidc:'.length)}</span>
   const name = named === undefined ? 'an administrator' : named.find(({ id }) => id === value)?.name
   return <span title={value}>{name ?? 'a removed administrator'}</span>
 }

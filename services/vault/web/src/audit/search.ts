@@ -25,6 +25,8 @@ export const ACTION_NAMES = [
   ['webhook.test', 'sent a test event'],
   ['administrator.create', 'added an administrator'],
   ['administrator.delete', 'removed an administrator'],
+  ['session.create', 'signed in'],
+  ['session.delete', 'ended a session'],
   ['read', 'read as administrator'],
   ['refused', 'was refused'],
 ] as const

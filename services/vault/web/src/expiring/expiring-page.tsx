@@ -22,7 +22,7 @@ type Asked = { readonly secret: ExpiringSecret; readonly what: 'replace' | 'deta
 export function ExpiringPage() {
   const { days = '30' } = route.useSearch()
   const navigate = route.useNavigate()
-  const { mayEditSecrets } = useAdministrator()
+  const { mayEditSecrets, mayEditSecretsOf } = useAdministrator()
   const { data, error, refetch, dataUpdatedAt } = useQuery(expiringWithin(days))
   const [asked, setAsked] = useState<Asked>()
   const close = (): void => setAsked(undefined)
@@ -47,7 +47,7 @@ export function ExpiringPage() {
         <>
           <Table
             caption="Expiring secrets"
-            columns={columnsAt(dataUpdatedAt, mayEditSecrets ? setAsked : undefined)}
+            columns={columnsAt(dataUpdatedAt, mayEditSecrets ? setAsked : undefined, mayEditSecretsOf)}
             rows={data.items}
             rowKey={({ id }) => id}
           />
@@ -64,7 +64,12 @@ export function ExpiringPage() {
   )
 }
 
-function columnsAt(now: number, onAsk: ((asked: Asked) => void) | undefined): readonly Column<ExpiringSecret>[] {
+function columnsAt(
+  now: number,
+  onAsk: ((asked: Asked) => void) | undefined,
+  mayEditSecretsOf: (project: string) => boolean,
+): readonly Column<ExpiringSecret>[] {
+  const isFor = ({ project }: ExpiringSecret): boolean => mayEditSecretsOf(project)
   const ask = (what: Asked['what']) => onAsk && ((secret: ExpiringSecret) => onAsk({ secret, what }))
   const placeOf = ({ key, env, project }: ExpiringSecret): string => `${key} in ${env} of ${project}`
   return [
@@ -95,8 +100,8 @@ function columnsAt(now: number, onAsk: ((asked: Asked) => void) | undefined): re
       cell: ({ expiresAt }) => <ExpiryText expiresAt={expiresAt} now={now} />,
     },
     ...actionsColumn<ExpiringSecret>([
-      { verb: 'Replace', labelOf: (secret) => `Replace ${placeOf(secret)}`, onAct: ask('replace') },
-      { verb: 'Details', labelOf: (secret) => `Details of ${placeOf(secret)}`, onAct: ask('details') },
+      { verb: 'Replace', labelOf: (secret) => `Replace ${placeOf(secret)}`, isFor, onAct: ask('replace') },
+      { verb: 'Details', labelOf: (secret) => `Details of ${placeOf(secret)}`, isFor, onAct: ask('details') },
     ]),
   ]
 }

@@ -23,7 +23,7 @@ const route = getRouteApi('/projects/$name')
 export function Compare({ project }: { project: string }) {
   const chosen = route.useSearch()
   const navigate = route.useNavigate()
-  const { mayEditSecrets } = useAdministrator()
+  const { mayEditSecrets } = useAdministrator(project)
   const { data: secrets, error, refetch } = useQuery(secretsOf(project))
   const [asked, setAsked] = useState<{ from: string; to: string; keys: readonly string[] }>()
   if (secrets === undefined)

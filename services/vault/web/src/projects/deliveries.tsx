@@ -11,7 +11,7 @@ import { deliveriesOf } from './queries.ts'
 
 /** The log of a webhook. */
 export function Deliveries({ project, webhook }: { project: string; webhook: Webhook }) {
-  const { mayWrite } = useAdministrator()
+  const { mayWrite } = useAdministrator(project)
   const queries = useQueryClient()
   const { data, error, refetch, isFetching, dataUpdatedAt } = useQuery(deliveriesOf(project, webhook.id))
   const refresh = async (): Promise<void> => {

@@ -21,7 +21,7 @@ type Asked = { readonly what: 'add' } | { readonly what: 'rotate' | 'revoke'; re
 /** The keys of a project; `ended` includes those that expired or were revoked in the last 30 days. */
 export function Keys({ project, ended }: { project: string; ended: boolean }) {
   const navigate = route.useNavigate()
-  const { mayWrite } = useAdministrator()
+  const { mayWrite } = useAdministrator(project)
   const { data, error, refetch, dataUpdatedAt } = useQuery(keysOf(project, ended))
   const [asked, setAsked] = useState<Asked>()
   const close = (): void => setAsked(undefined)

@@ -11,7 +11,7 @@ import { DeleteProject } from './delete-project.tsx'
 
 export function ProjectHead({ project }: { project: Project }) {
   const { name, createdAt, requireContentDigest = false } = project
-  const { mayWrite } = useAdministrator()
+  const { mayWrite } = useAdministrator(name)
   return (
     <header className="section-head">
       <div>

@@ -24,7 +24,7 @@ type Asked =
 /** The secrets of a project, without their values. */
 export function Secrets({ project, env }: { project: string; env: string | undefined }) {
   const navigate = route.useNavigate()
-  const { mayEditSecrets } = useAdministrator()
+  const { mayEditSecrets } = useAdministrator(project)
   const { data, error, refetch, dataUpdatedAt } = useQuery(secretsOf(project))
   const [asked, setAsked] = useState<Asked>()
   if (data === undefined)

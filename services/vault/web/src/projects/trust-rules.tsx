@@ -14,7 +14,7 @@ import { trustRulesOf } from './queries.ts'
 
 /** Whose ID tokens admit keys of a project. */
 export function TrustRules({ project }: { project: string }) {
-  const { mayWrite } = useAdministrator()
+  const { mayWrite } = useAdministrator(project)
   const { data, error, refetch, dataUpdatedAt } = useQuery(trustRulesOf(project))
   const [asked, setAsked] = useState<'add' | TrustRule>()
   const close = (): void => setAsked(undefined)

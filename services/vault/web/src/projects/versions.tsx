@@ -10,7 +10,7 @@ import { versionsOf } from './queries.ts'
 /** The versions of a secret. Restoring one creates a new version. */
 export function Versions(props: { project: string; secret: SecretMetadata; onClose: () => void }) {
   const { project, secret, onClose } = props
-  const { mayEditSecrets } = useAdministrator()
+  const { mayEditSecrets } = useAdministrator(project)
   const queries = useQueryClient()
   const { data, error, refetch } = useQuery(versionsOf(secret.id))
   const restore = useMutation({

@@ -31,7 +31,7 @@ export function Webhooks({ project, chosen }: { project: string; chosen: string 
 function List({ project, webhooks, now }: { project: string; webhooks: readonly Webhook[]; now: number }) {
   const navigate = route.useNavigate()
   const queries = useQueryClient()
-  const { mayWrite } = useAdministrator()
+  const { mayWrite } = useAdministrator(project)
   const [asked, setAsked] = useState<Asked>()
   const close = (): void => setAsked(undefined)
   const turn = useMutation({

@@ -2,12 +2,15 @@ import { useMutation } from '@tanstack/react-query'
 import { ApiError } from '@vault-and-tracker/web-kit/api'
 import { Form, TextField } from '@vault-and-tracker/web-kit/form'
 import { Gate } from '@vault-and-tracker/web-kit/frame'
+import { useStore } from '@vault-and-tracker/web-kit/start'
 import { api, bearer, read } from '../api/client.ts'
 import { openSession } from '../api/session.ts'
 import type { SignedInAdministrator } from '../api/types.ts'
+import { signInOptions, startAddress } from './restore.ts'
 
 /** Replaces every page until a token is given. `reason` is why the last session ended. */
 export function SignIn({ reason }: { reason: string | undefined }) {
+  const { oidc } = useStore(signInOptions)
   const signIn = useMutation<SignedInAdministrator, ApiError, string>({
     mutationFn: identify,
     onSuccess: (administrator, token) => openSession(token, administrator),
@@ -21,6 +24,14 @@ export function SignIn({ reason }: { reason: string | undefined }) {
         <p className="notice" role="status">
           {reason}
         </p>
+      )}
+      {oidc !== null && (
+        <>
+          <a className="button" data-kind="main" href={startAddress(oidc.url)}>
+            Sign in with {oidc.label}
+          </a>
+          <p className="muted">Or use a token:</p>
+        </>
       )}
       <Form
         label="Sign in"
@@ -37,7 +48,7 @@ export function SignIn({ reason }: { reason: string | undefined }) {
           autoComplete="off"
           spellCheck={false}
           required
-          autoFocus
+          autoFocus={oidc === null}
           error={signIn.error}
           hint="Kept only in this page. You sign in again after a reload."
         />

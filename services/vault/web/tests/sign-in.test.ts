@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { freePort, type Visit } from '@vault-and-tracker/dev-env'
+import { admin } from '../../tests/support/client.ts'
+import { type OidcProvider, startOidcProvider } from '../../tests/support/oidc-provider.ts'
+import { DESKTOP, fillVault, NARROW, stored, useConsole } from './support/console.ts'
+
+const PEOPLE = { ada: ['vault-admins'], grace: ['shop-team', 'security'], eve: ['sales'] }
+
+const env: Record<string, string> = {}
+let provider: OidcProvider
+
+beforeAll(async () => {
+  const port = String(await freePort())
+  const origin = `http://127.0.0.1:${port}`
+  provider = await startOidcProvider([origin], PEOPLE)
+  Object.assign(env, provider.env, {
+    ...{ PUBLIC_URL: origin, PORT: port, OIDC_LABEL: 'Example ID' },
+    OIDC_ROLES: 'vault-admins=administrator; shop-team=editor:shop; security=auditor',
+  })
+})
+afterAll(() => provider.stop())
+const site = useConsole(env)
+beforeAll(async () => {
+  await fillVault(site.vault)
+})
+
+async function open(path: string, view = DESKTOP) {
+  const visit = await site.open(path, view)
+  // The pages of the provider load a font.
+  await visit.page.route(
+    (url) => url.hostname !== '127.0.0.1',
+    (route) => route.abort(),
+  )
+  return visit
+}
+
+/** The problems of the console, without the requests to the provider. */
+async function problemsOf(visit: Visit, name: string): Promise<readonly string[]> {
+  return (await visit.problems(name)).filter((problem) => !problem.startsWith('request to '))
+}
+
+async function signIn({ page }: Visit, person: string): Promise<void> {
+  await page.getByRole('link', { name: 'Sign in with Example ID' }).click()
+  await page.getByPlaceholder('Enter any login').fill(person)
+  await page.getByPlaceholder('and password').fill('any')
+  await page.getByRole('button', { name: 'Sign-in' }).click()
+  await page.getByRole('button', { name: 'Continue' }).click()
+}
+
+test('a person signs in with the provider, works, and signs out', async () => {
+  const visit = await open('/projects/shop?tab=secrets')
+  const { page, sent } = visit
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  expect(await problemsOf(visit, 'oidc-sign-in')).toEqual([])
+  await signIn(visit, 'grace')
+  await page.getByRole('cell', { name: 'staging' }).first().waitFor()
+  expect(page.url()).toBe(`${site.vault.url}/console/projects/shop?tab=secrets`)
+  const cookies = await visit.context.cookies(site.vault.url)
+  expect(cookies.find(({ name }) => name === 'vault-session')).toMatchObject({ httpOnly: true, sameSite: 'Strict' })
+  expect(await page.evaluate<string>('document.cookie')).toBe('')
+  expect((await stored(visit)).startsWith('[{},{}]')).toBe(true)
+  // The code is in no referrer.
+  expect(sent.filter(({ text }) => text.includes(`"referer":"${site.vault.url}`))).toEqual([])
+
+  await page.getByRole('button', { name: 'grace@example.org' }).click()
+  await page.getByText(/^Session ends/).waitFor()
+  expect(await problemsOf(visit, 'oidc-account')).toEqual([])
+  await page.keyboard.press('Escape')
+
+  // She may edit secrets of this project only, and the browser proves the origin of the request.
+  await page.getByRole('button', { name: 'Add secret' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Name').fill('SIGNED_IN')
+  await dialog.getByLabel('New value').fill('v')
+  await dialog.getByRole('button', { name: 'Add secret' }).click()
+  await page.getByText('SIGNED_IN', { exact: true }).waitFor()
+  const [put] = (await admin(site.vault.url, 'GET', '/audit?action=put&actor=oidc:grace')).body as object[]
+  expect(put).toMatchObject({ projectId: 'shop', actor: 'oidc:grace' })
+  await page.goto(`${site.vault.url}/console/projects/newsletter?tab=secrets`)
+  await page.getByRole('heading', { name: 'newsletter' }).waitFor()
+  expect(await page.getByRole('button', { name: 'Add secret' }).count()).toBe(0)
+
+  await page.getByRole('button', { name: 'grace@example.org' }).click()
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByRole('button', { name: 'Yes, sign me out' }).click()
+  await page.getByRole('link', { name: 'Sign in with Example ID' }).waitFor()
+  expect(page.url()).toBe(`${site.vault.url}/console/`)
+  expect((await admin(site.vault.url, 'GET', '/sessions')).body).toEqual([])
+})
+
+test('a session that ends returns to the sign-in and keeps the page', async () => {
+  const visit = await open('/audit?action=put', NARROW)
+  const { page } = visit
+  await signIn(visit, 'ada')
+  await page.getByRole('heading', { name: 'Audit log' }).waitFor()
+  await admin(site.vault.url, 'DELETE', '/sessions')
+  // Without the pointer above it, which already reads the projects.
+  await page.getByRole('link', { name: 'Projects', exact: true }).dispatchEvent('click')
+  await page.getByText('Your session has ended. Sign in again to continue.').waitFor()
+  expect(await problemsOf(visit, 'oidc-ended')).toEqual([])
+  await page.getByRole('link', { name: 'Sign in with Example ID' }).click()
+  await page.getByRole('heading', { name: 'Projects' }).waitFor()
+  expect(new URL(page.url()).pathname).toBe('/console/projects')
+  await page.getByRole('button', { name: 'ada@example.org' }).click()
+  expect(await problemsOf(visit, 'oidc-account-administrator')).toEqual([])
+})
+
+test('a person without a role learns why', async () => {
+  const visit = await open('/projects')
+  const { page } = visit
+  await signIn(visit, 'eve')
+  await page.getByText(/^None of your groups/).waitFor()
+  expect(page.url()).toBe(`${site.vault.url}/console/projects`)
+  expect(await problemsOf(visit, 'oidc-forbidden')).toEqual([])
+})
