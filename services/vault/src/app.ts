@@ -18,6 +18,7 @@ import { createErrorAnswer, errorBodySchema } from './http/errors.middleware.ts'
 import { plainFramingOnly, standardHeaders, unknownPath } from './http/headers.middleware.ts'
 import { createVaultServer } from './http/server.ts'
 import { codesOf, type VaultEndpoint, type VaultSurface } from './http/surface.ts'
+import { inheritanceEndpoints } from './inheritance/inheritance.routes.ts'
 import { overviewEndpoints } from './overview/overview.routes.ts'
 import { projectEndpoints } from './projects/projects.routes.ts'
 import { secretEndpoints } from './secrets/secrets.routes.ts'
@@ -35,6 +36,7 @@ export const ENDPOINTS: readonly VaultEndpoint<UseCases>[] = [
   ...trustRuleEndpoints,
   ...webhookEndpoints,
   ...secretAdminEndpoints,
+  ...inheritanceEndpoints,
   ...expiryEndpoints,
   ...auditEndpoints,
   ...administratorEndpoints,

@@ -48,6 +48,11 @@ export const ERRORS = {
   too_many_keys: { status: 409, bare: false, meaning: 'The project has reached the maximum number of keys.' },
   project_exists: { status: 409, bare: true, meaning: 'A project with this name already exists.' },
   trust_rule_exists: { status: 409, bare: false, meaning: 'The project has a trust rule with this name already.' },
+  invalid_parent: {
+    status: 409,
+    bare: false,
+    meaning: 'The environment cannot inherit from this one: it would inherit from itself, or from too many.',
+  },
   too_many_webhooks: { status: 409, bare: false, meaning: 'The project has reached the maximum number of webhooks.' },
   too_many_trust_rules: {
     status: 409,

@@ -10,6 +10,7 @@ export const ACTIONS = [
   'delete',
   'restore',
   'annotate',
+  'inherit',
   'project.create',
   'project.update',
   'project.delete',
@@ -144,6 +145,7 @@ type Read = {
     | 'trust-rules'
     | 'webhooks'
     | 'secrets'
+    | 'environments'
     | 'versions'
     | 'expiring'
     | 'audit'

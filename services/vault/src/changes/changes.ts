@@ -1,7 +1,7 @@
 import { createBatcher } from '@vault-and-tracker/service-kit/core/batch'
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import type { ProjectCaller } from '../access/project-caller.ts'
-import type { AuthenticRows, EnvironmentSeal } from '../integrity/rows.ts'
+import type { AuthenticRows, StoredEnvironment } from '../integrity/rows.ts'
 import type { Fetched } from '../secrets/fetches.ts'
 import type { ProjectSecrets, WhileCurrent } from '../secrets/project-secrets.ts'
 import type { Stale } from '../secrets/secrets.ts'
@@ -9,19 +9,16 @@ import type { SignedRequests } from '../signed-requests/signed-requests.ts'
 import { createChangeHistory, type EnvironmentState, stateOf } from './history.ts'
 import { createWaitingClients, placeOf } from './waiting.ts'
 
-/** A request for the state of an environment; keys are omitted if its code is the known one. */
+/** A request for the state of an environment; keys are omitted if its codes are the known ones. */
 export type StateQuestion = {
   readonly caller: ProjectCaller
   readonly env: string
   readonly now: Date
-  readonly knownCode: Buffer | null
+  readonly knownCodes: Buffer | null
 }
 
-/** The keys of an environment with their versions, undefined if its code is the known one, and its seal. */
-export type StoredState = {
-  readonly current: readonly { readonly key: string; readonly version: number }[] | undefined
-  readonly stored: EnvironmentSeal | undefined
-}
+/** An environment and its ancestors, the nearest first, without their keys if their codes are the known ones. */
+export type StoredState = { readonly levels: readonly StoredEnvironment[]; readonly isKnown: boolean }
 
 /** The states of environments. */
 export type StateStore = {
@@ -71,7 +68,7 @@ export type ChangesOfSecrets = ReturnType<typeof createChanges>
  */
 export function createChanges(deps: {
   store: StateStore
-  rows: Pick<AuthenticRows, 'assertEnvironment'>
+  rows: Pick<AuthenticRows, 'assertInheritance'>
   projectSecrets: Pick<ProjectSecrets, 'fetch'>
   whileCurrent: WhileCurrent
   signedRequests: Pick<SignedRequests, 'countPendingFetches'>
@@ -83,11 +80,11 @@ export function createChanges(deps: {
   const history = createChangeHistory()
   announcements.subscribe({ onChange: waiting.wake, onMissed: waiting.wakeAll })
 
-  type Asked = Omit<StateQuestion, 'knownCode'>
+  type Asked = Omit<StateQuestion, 'knownCodes'>
 
   async function readTogether(asked: readonly Asked[]): Promise<readonly (Stale | Promise<EnvironmentState>)[]> {
     const known = asked.map(({ caller, env }) => history.find(placeOf(caller.projectUid, env)))
-    const found = await store.readStates(asked.map((each, i) => ({ ...each, knownCode: known[i]?.code ?? null })))
+    const found = await store.readStates(asked.map((each, i) => ({ ...each, knownCodes: known[i]?.codes ?? null })))
     const states = new Map<StoredState, Promise<EnvironmentState>>()
     return asked.map((each, i) => {
       const stored = found[i]
@@ -99,16 +96,15 @@ export function createChanges(deps: {
     })
   }
 
-  /** The known state was authenticated together with its code. */
+  /** The known state was authenticated together with its codes. */
   function authenticate(
     { caller: { projectUid }, env }: Asked,
-    { current, stored }: StoredState,
+    { levels, isKnown }: StoredState,
     known: EnvironmentState | undefined,
   ): EnvironmentState {
-    if (current === undefined && known !== undefined) return known
-    const keys = current ?? []
-    rows.assertEnvironment({ projectUid, env, current: keys, stored })
-    return noted(projectUid, env, stateOf(stored, keys))
+    if (isKnown && known !== undefined) return known
+    rows.assertInheritance(levels)
+    return noted(projectUid, env, stateOf(levels))
   }
 
   function noted(projectUid: string, env: string, state: EnvironmentState): EnvironmentState {
@@ -132,8 +128,7 @@ export function createChanges(deps: {
         }),
       fetch: async () => {
         const fetched = await projectSecrets.fetch(caller, env)
-        const { values, stored } = fetched.read
-        return { state: noted(caller.projectUid, env, stateOf(stored, values)), values: fetched.json }
+        return { state: noted(caller.projectUid, env, stateOf(fetched.read.levels)), values: fetched.json }
       },
       changedSince: (since: string | undefined, state: EnvironmentState) =>
         history.changedSince(placeOf(caller.projectUid, env), since, state),
@@ -177,6 +172,8 @@ export function createChanges(deps: {
         for (let isOver = false; ; ) {
           const state = await reader.state()
           if (state.version !== since) return await present(reader, question, state)
+          // Its ancestors may have changed before it waited for them.
+          if (waiter.follow(state.ancestors.map((ancestor) => placeOf(caller.projectUid, ancestor)))) continue
           if (isOver) return { version: since, changed: [] }
           isOver = (await waiter.next(until - performance.now())) === 'over'
           // Nobody reads the answer.

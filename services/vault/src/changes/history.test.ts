@@ -2,11 +2,13 @@ import { expect, test } from '@jest/globals'
 import { createChangeHistory, stateOf } from './history.ts'
 
 /** The state of a revision with these keys and versions. */
-const state = (revision: number, keys: Readonly<Record<string, number>>) =>
-  stateOf(
-    { revision, code: Buffer.from([revision]) },
-    Object.entries(keys).map(([key, version]) => ({ key, version })),
-  )
+const state = (revision: number, keys: Readonly<Record<string, number>>, code = String(revision)) =>
+  stateOf([
+    {
+      ...{ projectUid: 'uid', env: 'production', stored: { revision, parent: null, code: Buffer.from(code) } },
+      current: Object.entries(keys).map(([key, version]) => ({ key, version })),
+    },
+  ])
 
 test('knows which keys changed, were added or removed since a version', () => {
   const history = createChangeHistory()
@@ -50,8 +52,10 @@ test('forgets old steps and the least recently used environments', () => {
 })
 
 test('equal revisions of different environments are different versions', () => {
-  const one = stateOf({ revision: 1, code: Buffer.from('a') }, [])
-  const other = stateOf({ revision: 1, code: Buffer.from('b') }, [])
+  const one = state(1, {}, 'a')
+  const other = state(1, {}, 'b')
   expect(one.version).not.toBe(other.version)
-  expect(stateOf(undefined, []).version).not.toBe(one.version)
+  expect(stateOf([{ projectUid: 'uid', env: 'production', stored: undefined, current: [] }]).version).not.toBe(
+    one.version,
+  )
 })

@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto'
-import type { EnvironmentSeal } from '../integrity/rows.ts'
+import { effective, type StoredEnvironment } from '../integrity/rows.ts'
 
-/** The keys of an environment with their current versions. */
+/** The keys of an environment, including inherited ones, with what identifies their current values. */
 export type EnvironmentState = {
-  /** Differs whenever the environment differs. */
+  /** Differs whenever the environment or one of its ancestors differs. */
   readonly version: string
-  /** The code of the environment's row; null if no secret was ever put there. */
-  readonly code: Buffer | null
-  readonly keys: ReadonlyMap<string, number>
+  /** The codes of the rows of the environment and its ancestors; null if no secret was ever put there. */
+  readonly codes: Buffer | null
+  /** The version of an own value; of an inherited one, also its environment. */
+  readonly keys: ReadonlyMap<string, number | string>
+  /** The environments from which it inherits. */
+  readonly ancestors: readonly string[]
 }
 
 /** What changed from one version of an environment to the next known one. */
@@ -22,21 +25,24 @@ const MAX_STEPS = 20
 const MAX_KEYS = 50_000
 
 /** The state of an environment as it was read. */
-export function stateOf(
-  stored: EnvironmentSeal | undefined,
-  current: readonly { readonly key: string; readonly version: number }[],
-): EnvironmentState {
-  const keys = new Map(current.map(({ key, version }) => [key, version]))
-  return { version: versionOf(stored), code: stored?.code ?? null, keys }
+export function stateOf(levels: readonly StoredEnvironment[]): EnvironmentState {
+  const [own, ...ancestors] = levels
+  const keys = new Map<string, number | string>()
+  for (const [env, { key, version }] of effective(levels))
+    keys.set(key, env === own?.env ? version : `${env}/${String(version)}`)
+  const revision = own?.stored?.revision
+  const codes =
+    revision === undefined ? null : Buffer.concat(levels.map(({ stored }) => stored?.code ?? Buffer.alloc(0)))
+  return { version: versionOf(revision, codes), codes, keys, ancestors: ancestors.map(({ env }) => env) }
 }
 
 /**
  * The revision alone would repeat in a project that was deleted and created again. The code depends on the project, the
  * environment, the revision and every version in it. It is hashed, because clients must not learn codes.
  */
-function versionOf(stored: EnvironmentSeal | undefined): string {
-  if (stored === undefined) return '0'
-  return `${String(stored.revision)}-${createHash('sha256').update(stored.code).digest('hex').slice(0, 16)}`
+function versionOf(revision: number | undefined, codes: Buffer | null): string {
+  if (revision === undefined || codes === null) return '0'
+  return `${String(revision)}-${createHash('sha256').update(codes).digest('hex').slice(0, 16)}`
 }
 
 /** Remembers the latest state of environments that clients watch, and which keys changed before it. */
@@ -84,7 +90,7 @@ export function createChangeHistory(maxKeys = MAX_KEYS) {
   }
 }
 
-function changedKeys(before: ReadonlyMap<string, number>, after: ReadonlyMap<string, number>): readonly string[] {
+function changedKeys(before: EnvironmentState['keys'], after: EnvironmentState['keys']): readonly string[] {
   const changed = [...after].filter(([key, version]) => before.get(key) !== version).map(([key]) => key)
   return [...changed, ...[...before.keys()].filter((key) => !after.has(key))]
 }

@@ -1,12 +1,14 @@
 import type { Pool } from 'pg'
 import { forKeysOfCallers } from '../integrity/exchange-rows.store.ts'
+import { collectLevels, IS_LEVEL, LEVEL_CODE, LEVELS } from '../integrity/levels.store.ts'
 import type { Stale } from '../secrets/secrets.ts'
 import type { StateStore, StoredState } from './changes.ts'
 
 /**
  * Reads the states of the environments of several callers. It is like the statement of fetches, without values and audit
  * entries: a caller whose key or project is no longer valid gets no row, and of callers with the same environment, only the
- * first one gets its rows. Names of secrets are only read if the code of the environment is not the known one.
+ * first one gets its rows. Names of secrets are only read if the codes of the environment and its ancestors are not the
+ * known ones.
  */
 const readStatement = forKeysOfCallers(7, (keys) => ({
   name: `read-states${keys.suffix}`,
@@ -20,25 +22,26 @@ const readStatement = forKeysOfCallers(7, (keys) => ({
       join projects p on p.uid = asked.uid and p.generation = asked.generation
         and p.generation >= (select m.number from high_water_marks m where m.id = p.uid and m.subject = 'project')
       ${keys.join}
-    ), seal as materialized (
-      select c.n, c.reads, c.env, c.known, e.revision, case when e.revision >= (
-          select m.number from high_water_marks m where m.id = e.project_uid and m.subject = 'env:' || e.env
-        ) then e.code else ''::bytea end as code
-      from caller c
-      left join environments e on e.project_uid = c.reads and e.env = c.env
+    ), level as materialized (
+      select l.n, l.reads, l.depth, l.env, l.parent, l.revision, ${LEVEL_CODE} as code, l.known
+      from (select c.n::integer as n, c.reads, c.known, l.* from caller c ${LEVELS} where ${IS_LEVEL}) as l
+    ), state as materialized (
+      select n, known is not distinct from string_agg(code, ''::bytea order by depth) and known is not null as is_known
+      from level group by n, known
     )
-    select n::integer, null, revision, code, reads is not null and (known is null or code is distinct from known)
-    from seal
+    select l.n, l.depth, l.env, l.parent, null, l.revision, l.code, l.reads is null or s.is_known
+    from level l join state s on s.n = l.n
     union all
-    select e.n::integer, s.key, s.version, null, null
-    from seal e
-    join secrets s on s.project_uid = e.reads and s.env = e.env
-    where e.known is null or e.code is distinct from e.known`,
+    select l.n, l.depth, null, null, s.key, s.version, null, null
+    from level l
+    join state on state.n = l.n and not state.is_known
+    join secrets s on s.project_uid = l.reads and s.env = l.env`,
 }))
 
+type Seal = [env: string, parent: string | null, key: null, revision: number | null, code: Buffer | null]
 type ReadStatesRow =
-  | [n: number, key: string, version: number, code: null, isNew: null]
-  | [n: number, key: null, revision: number | null, code: Buffer | null, isNew: boolean]
+  | [n: number, depth: number, env: null, parent: null, key: string, version: number, code: null, isKnown: null]
+  | [n: number, depth: number, ...Seal, isKnown: boolean]
 
 /** States of environments in Postgres. */
 export function createStateStore(pool: Pool): StateStore {
@@ -50,32 +53,27 @@ export function createStateStore(pool: Pool): StateStore {
         questions.map(({ now }) => now),
         questions.map(({ env }) => env),
         questions.map(({ caller }) => caller.generation),
-        questions.map(({ knownCode }) => knownCode),
+        questions.map(({ knownCodes }) => knownCodes),
       ]
       const callers = questions.map(({ caller }) => caller)
       const { rows } = await pool.query<ReadStatesRow>(readStatement(callers, values))
-      type State = { -readonly [Name in keyof StoredState]: StoredState[Name] } & {
-        readonly keys: { key: string; version: number }[]
-      }
+      type State = ReturnType<typeof collectLevels> & { isKnown: boolean }
       const byPlace = new Map<string, State>()
-      const found = questions.map(({ caller, env }): State => {
-        const place = `${caller.projectUid}/${env}`
-        const state = byPlace.get(place) ?? { keys: [], current: undefined, stored: undefined }
+      const found = questions.map(({ caller: { projectUid }, env }): State => {
+        const place = `${projectUid}/${env}`
+        const state = byPlace.get(place) ?? { ...collectLevels(projectUid, env), isKnown: true }
         byPlace.set(place, state)
         return state
       })
       const states = questions.map((): StoredState | Stale => 'stale')
-      for (const row of rows) {
-        const [n, key, number, code, isNew] = row
+      for (const [n, depth, env, parent, key, number, code, isKnown] of rows) {
         const state = found[n - 1]
         if (state === undefined) continue
-        if (key !== null) {
-          state.keys.push({ key, version: number })
-          continue
-        }
         states[n - 1] = state
-        if (number !== null && code !== null) state.stored = { revision: number, code }
-        if (isNew) state.current = state.keys
+        const level = state.level(depth, env)
+        if (key !== null) level.current.push({ key, version: number })
+        else if (number !== null && code !== null) level.stored = { revision: number, parent, code }
+        if (isKnown === false) state.isKnown = false
       }
       return states
     },

@@ -10,6 +10,8 @@ export type Waiter = {
    * the client disconnected, or the service stops.
    */
   next(ms: number): Promise<'woken' | 'over'>
+  /** Waits for changes of other environments too. False if it does so already. */
+  follow(places: readonly string[]): boolean
   leave(): void
 }
 
@@ -41,6 +43,16 @@ export function createWaitingClients(limits: WaitingLimits) {
     else perProject.set(projectUid, sum)
   }
 
+  function enterPlace(place: string, waiting: Waiting): void {
+    places.set(place, (places.get(place) ?? new Set()).add(waiting))
+  }
+
+  function leavePlace(place: string, waiting: Waiting): void {
+    const others = places.get(place)
+    others?.delete(waiting)
+    if (others?.size === 0) places.delete(place)
+  }
+
   function pause(waiting: Waiting, ms: number, gone: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve) => {
       const resume = (): void => {
@@ -63,10 +75,9 @@ export function createWaitingClients(limits: WaitingLimits) {
     enter: ({ projectUid, env, gone }: Place): Waiter => {
       if (count >= limits.total || (perProject.get(projectUid) ?? 0) >= limits.perProject)
         throw apiError('unavailable', 'Too many clients are waiting for changes. Try again in a moment.')
-      const place = placeOf(projectUid, env)
       const waiting: Waiting = { isWoken: false, resume: undefined }
-      const others = places.get(place) ?? new Set()
-      places.set(place, others.add(waiting))
+      const followed = [placeOf(projectUid, env)]
+      enterPlace(placeOf(projectUid, env), waiting)
       add(projectUid, 1)
       let hasLeft = false
       return {
@@ -77,12 +88,17 @@ export function createWaitingClients(limits: WaitingLimits) {
           waiting.isWoken = false
           return isWoken && !stopping.signal.aborted && gone?.aborted !== true ? 'woken' : 'over'
         },
+        follow: (wanted) => {
+          const added = wanted.filter((place) => !followed.includes(place))
+          for (const place of added) enterPlace(place, waiting)
+          followed.push(...added)
+          return added.length > 0
+        },
         leave: () => {
           if (hasLeft) return
           hasLeft = true
           add(projectUid, -1)
-          others.delete(waiting)
-          if (others.size === 0 && places.get(place) === others) places.delete(place)
+          for (const place of followed) leavePlace(place, waiting)
         },
       }
     },

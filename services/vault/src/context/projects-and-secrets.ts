@@ -4,6 +4,8 @@ import { createChanges } from '../changes/changes.ts'
 import { createStateStore } from '../changes/state.store.ts'
 import { placeOf } from '../changes/waiting.ts'
 import { afterCommit } from '../database.ts'
+import { createInheritanceStore } from '../inheritance/inheritance.store.ts'
+import { createInheritance } from '../inheritance/inheritance.ts'
 import { createDataKeys } from '../keyring/data-keys.ts'
 import { createDataKeyStore } from '../keyring/keyring.store.ts'
 import { createWriteTurns } from '../limits/write-turns.ts'
@@ -19,7 +21,7 @@ import { createSecretStore, type OnEnvironmentChange } from '../secrets/secrets.
 import { createSecrets } from '../secrets/secrets.ts'
 import { createValues } from '../secrets/values.ts'
 import { createSignedRequests } from '../signed-requests/signed-requests.ts'
-import { keyEvent, secretEvent } from '../webhooks/events.ts'
+import { inheritanceEvent, keyEvent, secretEvent } from '../webhooks/events.ts'
 import { insertEvent } from '../webhooks/outbox.store.ts'
 import type { Connections } from './connections.ts'
 import { createExchangeParts } from './exchange.ts'
@@ -89,7 +91,8 @@ export async function createProjectsAndSecrets(connections: Connections) {
   const onChange: OnEnvironmentChange = async (trx, { project, env, secrets: changed, entry }) => {
     afterCommit(trx, () => announcements.announce(placeOf(project.uid, env)))
     if (entry === undefined) return
-    const event = secretEvent(project.name, entry, changed)
+    const event =
+      entry.action === 'inherit' ? inheritanceEvent(project.name, entry) : secretEvent(project.name, entry, changed)
     if (event !== undefined) await insertEvent(trx, rows, project.uid, event, entry.requestedAt)
   }
   const store = createSecretStore(db, pool, rows, limits, onChange)
@@ -104,6 +107,9 @@ export async function createProjectsAndSecrets(connections: Connections) {
   const secrets = createSecrets({ store, values, clock, inTurn })
   const copyStore = createCopyStore(db, rows, limits, onChange)
   const copies = createCopies({ store: copyStore, projects: store, values, clock, inTurn })
+  const inheritance = createInheritance({
+    ...{ store: createInheritanceStore(db, rows, limits, onChange), projects: store, clock, inTurn },
+  })
   const fetches = createFetches({ store, values, rows, signedRequests, clock, limits })
   const whileCurrent = createWhileCurrent(signedRequests)
   const projectSecrets = createProjectSecrets({ secrets, fetches, whileCurrent })
@@ -114,7 +120,11 @@ export async function createProjectsAndSecrets(connections: Connections) {
   const exchange = createExchangeParts(connections, inTurn)
   const webhooks = await createWebhookParts(connections, inTurn)
   return {
-    useCases: { administrators, projects, secrets, copies, projectSecrets, changes, ...exchange, ...webhooks },
+    useCases: {
+      ...{ administrators, projects, secrets, copies, inheritance, projectSecrets, changes },
+      ...exchange,
+      ...webhooks,
+    },
     signedRequests,
   }
 }

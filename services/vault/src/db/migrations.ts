@@ -13,6 +13,7 @@ import { secretDetails } from './migrations/0010-secret-details.ts'
 import { exchange } from './migrations/0012-exchange.ts'
 import { webhooks } from './migrations/0013-webhooks.ts'
 import { administratorSessions } from './migrations/0015-administrator-sessions.ts'
+import { inheritanceAndReferences } from './migrations/0016-inheritance-and-references.ts'
 
 /** All migrations. Add new ones at the end, and never change a released one. */
 export const MIGRATIONS = {
@@ -29,6 +30,7 @@ export const MIGRATIONS = {
   '0012-exchange': exchange,
   '0013-webhooks': webhooks,
   '0015-administrator-sessions': administratorSessions,
+  '0016-inheritance-and-references': inheritanceAndReferences,
 }
 
 /** Migrates the vault's database to the newest schema. */

@@ -121,7 +121,7 @@ async function readRows(trx: Db, name: string): Promise<ProjectRows | undefined>
     .execute()
   const stored = await trx
     .selectFrom('environments')
-    .select(['env', 'revision', environmentCode().as('code')])
+    .select(['env', 'revision', 'parent', environmentCode().as('code')])
     .where('project_uid', '=', project.uid)
     .execute()
   const marks = await trx

@@ -100,7 +100,7 @@ export function toProjects(rows: readonly ProjectAndKey[]): readonly SealedProje
 export async function lockEnvironment(trx: Db, projectUid: string, env: string): Promise<StoredEnvironment> {
   const stored = await trx
     .selectFrom('environments')
-    .select(['revision', environmentCode().as('code')])
+    .select(['revision', 'parent', environmentCode().as('code')])
     .where('project_uid', '=', projectUid)
     .where('env', '=', env)
     .forUpdate()
@@ -124,12 +124,12 @@ export function environmentCode() {
 export async function writeEnvironment(
   trx: Db,
   { projectUid, env }: StoredEnvironment,
-  { revision, code }: EnvironmentSeal,
+  { revision, parent, code }: EnvironmentSeal,
 ): Promise<void> {
   await trx
     .insertInto('environments')
-    .values({ project_uid: projectUid, env, revision, code })
-    .onConflict((conflict) => conflict.columns(['project_uid', 'env']).doUpdateSet({ revision, code }))
+    .values({ project_uid: projectUid, env, revision, parent, code })
+    .onConflict((conflict) => conflict.columns(['project_uid', 'env']).doUpdateSet({ revision, parent, code }))
     .execute()
 }
 

@@ -47,8 +47,11 @@ export type StoredEnvironment = {
   readonly stored: EnvironmentSeal | undefined
 }
 
-/** The code of an environment. The revision increases with every change. */
-export type EnvironmentSeal = { readonly revision: number; readonly code: Buffer }
+/** How many environments an environment may inherit from, directly and indirectly. */
+export const MAX_ANCESTORS = 4
+
+/** The code of an environment. The revision increases with every change; `parent` is the environment it inherits from. */
+export type EnvironmentSeal = { readonly revision: number; readonly parent: string | null; readonly code: Buffer }
 
 /** A named administrator. */
 export type AdministratorRow = {
@@ -175,10 +178,13 @@ export function createAuthenticRows(chainKey: KeyObject, onRefused: OnRefused) {
       ...(key.expiresAt === null ? [] : ['expires_at', timeOf(key.expiresAt)]),
     ])
 
-  function environmentCode({ projectUid, env, current }: StoredEnvironment, revision: number): Buffer {
+  type Seal = Omit<EnvironmentSeal, 'code'>
+  function environmentCode({ projectUid, env, current }: StoredEnvironment, { revision, parent }: Seal): Buffer {
     const sorted = current.toSorted((a, b) => (a.key < b.key ? -1 : 1))
-    const columns = sorted.flatMap(({ key, version }) => [key, String(version)])
-    return codeOf('environment', [projectUid, env, String(revision), ...columns])
+    const columns = [String(revision), ...sorted.flatMap(({ key, version }) => [key, String(version)])]
+    return parent === null
+      ? codeOf('environment', [projectUid, env, ...columns])
+      : codeOf('inheriting-environment', [projectUid, env, parent, ...columns])
   }
 
   /** Creates and checks the codes of one kind of rows. `place` identifies a row that is refused. */
@@ -205,9 +211,7 @@ export function createAuthenticRows(chainKey: KeyObject, onRefused: OnRefused) {
 
   function isEnvironment(environment: StoredEnvironment): boolean {
     const { stored, current } = environment
-    return stored === undefined
-      ? current.length === 0
-      : isCode(environmentCode(environment, stored.revision), stored.code)
+    return stored === undefined ? current.length === 0 : isCode(environmentCode(environment, stored), stored.code)
   }
 
   function acceptProject(project: SealedProject): boolean {
@@ -241,10 +245,12 @@ export function createAuthenticRows(chainKey: KeyObject, onRefused: OnRefused) {
     throw apiError('decryption_failed')
   }
 
-  const sealEnvironment = (environment: StoredEnvironment, revision: number): EnvironmentSeal => ({
-    revision,
-    code: environmentCode(environment, revision),
-  })
+  /** By default, the environment keeps its parent. */
+  const sealEnvironment = (
+    environment: StoredEnvironment,
+    revision: number,
+    parent = environment.stored?.parent ?? null,
+  ): EnvironmentSeal => ({ revision, parent, code: environmentCode(environment, { revision, parent }) })
 
   return {
     isProject,
@@ -253,6 +259,20 @@ export function createAuthenticRows(chainKey: KeyObject, onRefused: OnRefused) {
     sealProject,
     assertEnvironment,
     sealEnvironment,
+
+    /**
+     * Checks an environment and its ancestors, the nearest first.
+     *
+     * @throws ApiError decryption_failed if one is not as the vault wrote it, or is missing
+     */
+    assertInheritance: (levels: readonly StoredEnvironment[]): void => {
+      for (const [i, level] of levels.entries()) {
+        assertEnvironment(level)
+        if ((level.stored?.parent ?? null) === (levels[i + 1]?.env ?? null)) continue
+        onRefused('environments', { projectUid: level.projectUid, env: level.env })
+        throw apiError('decryption_failed')
+      }
+    },
 
     /**
      * Returns the project after a change, sealed as its next generation and without keys that are not authentic.
@@ -278,16 +298,18 @@ export function createAuthenticRows(chainKey: KeyObject, onRefused: OnRefused) {
      *
      * @param before the stored environment, locked
      * @param changes the new version of each secret; undefined if the secret was deleted
+     * @param parent the new parent; by default, the environment keeps its own
      * @throws ApiError decryption_failed if the environment is not as the vault wrote it
      */
     nextEnvironment: (
       before: StoredEnvironment,
       changes: readonly { key: string; version: number | undefined }[],
+      parent?: string | null,
     ): EnvironmentSeal => {
       assertEnvironment(before)
       const versions = new Map([...before.current, ...changes].map(({ key, version }) => [key, version]))
       const current = [...versions].flatMap(([key, version]) => (version === undefined ? [] : [{ key, version }]))
-      return sealEnvironment({ ...before, current }, (before.stored?.revision ?? 0) + 1)
+      return sealEnvironment({ ...before, current }, (before.stored?.revision ?? 0) + 1, parent)
     },
 
     administrators: rowsOf<AdministratorRow>(
@@ -351,6 +373,19 @@ export function createAuthenticRows(chainKey: KeyObject, onRefused: OnRefused) {
       ({ id, webhookId }) => ({ delivery: id, webhook: webhookId }),
     ),
   }
+}
+
+/** The secrets of an environment and its ancestors, each with its environment: of those with the same key, the nearest. */
+export function* effective<Row extends { readonly key: string }>(
+  levels: readonly { readonly env: string; readonly current: readonly Row[] }[],
+): Generator<[env: string, row: Row]> {
+  const keys = levels.length > 1 ? new Set<string>() : undefined
+  for (const { env, current } of levels)
+    for (const row of current) {
+      if (keys?.has(row.key) === true) continue
+      keys?.add(row.key)
+      yield [env, row]
+    }
 }
 
 /** Compares a stored code with the expected one in constant time. Null means that the row was never authenticated. */

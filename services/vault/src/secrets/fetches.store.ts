@@ -1,5 +1,6 @@
 import type { Pool } from 'pg'
 import { forKeysOfCallers } from '../integrity/exchange-rows.store.ts'
+import { collectLevels, IS_LEVEL, LEVEL_CODE, LEVELS } from '../integrity/levels.store.ts'
 import type { Fetch, Stale, StoredValues } from './secrets.ts'
 import type { StoredValue } from './values.ts'
 
@@ -8,8 +9,9 @@ import type { StoredValue } from './values.ts'
  * its rows arrive, the entries are durable. It is named, so that each connection plans it once.
  *
  * A caller whose key or project is no longer valid, was changed or was rolled back gets no row. Every other caller gets a
- * row without a key: the revision and code of the environment, or a code that does not verify if it was rolled back. Of
- * callers with the same environment, the first one also gets the values; the row of the others has nulls.
+ * row without a key for the environment and each of its ancestors: the revision and code, or a code that does not verify
+ * if it was rolled back. Of callers with the same environment, the first one also gets the values and the ancestors; the
+ * row of the others has nulls.
  */
 const readStatement = forKeysOfCallers(10, (keys) => ({
   name: `read-all${keys.suffix}`,
@@ -26,22 +28,29 @@ const readStatement = forKeysOfCallers(10, (keys) => ({
     ), entry as (
       insert into audit (id, project_uid, project_id, action, env, requested_at, ip, actor)
       select entry_id, uid, name, action, env, now, ip, actor from caller
+    ), level as materialized (
+      select c.n::integer as n, c.reads, l.* from caller c ${LEVELS} where ${IS_LEVEL}
     )
-    select c.n::integer, null, e.revision, case when e.revision >= (
-        select m.number from high_water_marks m where m.id = e.project_uid and m.subject = 'env:' || e.env
-      ) then e.code else ''::bytea end
-    from caller c
-    left join environments e on e.project_uid = c.reads and e.env = c.env
+    select l.n, l.depth, l.env, l.parent, null, l.revision, ${LEVEL_CODE}
+    from level l
     union all
-    select c.n::integer, s.key, s.version, v.blob
-    from caller c
-    join secrets s on s.project_uid = c.reads and s.env = c.env
+    select l.n, l.depth, null, null, s.key, s.version, v.blob
+    from level l
+    join secrets s on s.project_uid = l.reads and s.env = l.env
     left join secret_versions v on v.secret_id = s.id and v.version = s.version`,
 }))
 
 type ReadAllRow =
-  | [n: number, key: string, version: number, blob: Buffer | null]
-  | [n: number, key: null, revision: number | null, code: Buffer | null]
+  | [n: number, depth: number, env: null, parent: null, key: string, version: number, blob: Buffer | null]
+  | [
+      n: number,
+      depth: number,
+      env: string,
+      parent: string | null,
+      key: null,
+      revision: number | null,
+      code: Buffer | null,
+    ]
 
 /**
  * Replaces the value of a missing row. It does not decrypt, so the fetch fails instead of returning the other values.
@@ -67,22 +76,23 @@ export async function readAll(pool: Pool, fetches: readonly Fetch[]): Promise<re
 }
 
 function answersOf(fetches: readonly Fetch[], rows: readonly ReadAllRow[]): readonly (StoredValues | Stale)[] {
-  type Answer = { values: StoredValue[]; stored: StoredValues['stored'] }
+  type Answer = StoredValues & Pick<ReturnType<typeof collectLevels<StoredValue>>, 'level'>
   const byPlace = new Map<string, Answer>()
   // Looked up once per fetch, because there may be thousands of rows.
-  const found = fetches.map(({ caller, env }): Answer => {
-    const place = `${caller.projectUid}/${env}`
-    const answer = byPlace.get(place) ?? { values: [], stored: undefined }
+  const found = fetches.map(({ caller: { projectUid }, env }): Answer => {
+    const place = `${projectUid}/${env}`
+    const answer = byPlace.get(place) ?? collectLevels(projectUid, env)
     byPlace.set(place, answer)
     return answer
   })
   const answers = fetches.map((): Answer | Stale => 'stale')
-  for (const [n, key, number, bytes] of rows) {
+  for (const [n, depth, env, parent, key, number, bytes] of rows) {
     const answer = found[n - 1]
     if (answer === undefined) continue
     answers[n - 1] = answer
-    if (key !== null) answer.values.push({ key, version: number, blob: bytes ?? MISSING })
-    else if (number !== null && bytes !== null) answer.stored = { revision: number, code: bytes }
+    const level = answer.level(depth, env)
+    if (key !== null) level.current.push({ key, version: number, blob: bytes ?? MISSING })
+    else if (number !== null && bytes !== null) level.stored = { revision: number, parent, code: bytes }
   }
   return answers
 }

@@ -21,8 +21,12 @@ const caller: ProjectCaller = {
 
 const blob = Buffer.alloc(42)
 const rows = (): StoredValues => ({
-  values: Array.from({ length: ROWS }, (_, i) => ({ key: `K${String(i)}`, version: 1, blob })),
-  stored: { revision: 1, code: blob },
+  levels: [
+    {
+      ...{ projectUid: 'uid', env: 'production', stored: { revision: 1, parent: null, code: blob } },
+      current: Array.from({ length: ROWS }, (_, i) => ({ key: `K${String(i)}`, version: 1, blob })),
+    },
+  ],
 })
 
 /** Fetches without decryption, and the number of values and codes in each turn of the event loop. */
@@ -37,7 +41,7 @@ function counted() {
         return 'v'
       },
     },
-    rows: { assertEnvironment: () => void (now.codes += 1) },
+    rows: { assertInheritance: () => void (now.codes += 1) },
     clock: { now: () => Date.now() },
     signedRequests: { countPendingFetches: () => 0 },
     limits: { environmentBytes: 4 * 1024 ** 2, secrets: ROWS },

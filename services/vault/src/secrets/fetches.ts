@@ -2,7 +2,7 @@ import { createBatcher } from '@vault-and-tracker/service-kit/core/batch'
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import type { ProjectCaller } from '../access/project-caller.ts'
 import { newEntry } from '../audit/audit.ts'
-import type { AuthenticRows } from '../integrity/rows.ts'
+import { type AuthenticRows, effective } from '../integrity/rows.ts'
 import type { SignedRequests } from '../signed-requests/signed-requests.ts'
 import { createDecryptionQueue, createThreadTurns } from './decryption-queue.ts'
 import type { Fetch, SecretStore, Stale, StorageLimits, StoredValues } from './secrets.ts'
@@ -32,6 +32,17 @@ const CODE_COST = 256
 /** The memory and time a secret costs in addition to its bytes, as a number of bytes. */
 const ROW_COST = 2_048
 
+/** Overridden values are read too. */
+function costOfValues({ levels }: StoredValues): number {
+  let cost = 0
+  for (const { current } of levels)
+    cost += costOf(
+      current.reduce((sum, { blob }) => sum + blob.length, 0),
+      current.length,
+    )
+  return cost
+}
+
 const costOf = (bytes: number, secrets: number): number => bytes + secrets * ROW_COST
 
 /** All values of an environment as a JSON object, which is bytes if it is large and shared by all its callers. */
@@ -55,7 +66,7 @@ export type Fetches = ReturnType<typeof createFetches>
 export function createFetches(deps: {
   store: Pick<SecretStore, 'readAll'>
   values: Pick<Values, 'decrypt'>
-  rows: Pick<AuthenticRows, 'assertEnvironment'>
+  rows: Pick<AuthenticRows, 'assertInheritance'>
   signedRequests: Pick<SignedRequests, 'countPendingFetches'>
   clock: Clock
   limits: Pick<StorageLimits, 'environmentBytes' | 'secrets'>
@@ -67,11 +78,12 @@ export function createFetches(deps: {
   const sharing = new Map<string, Sharing>()
 
   /** A value that does not decrypt fails the whole fetch: a silently missing variable would be worse. */
-  async function present({ caller, env }: Fetch, found: StoredValues, cost: number): Promise<Result> {
-    await threadTurn(found.values.length * CODE_COST)
-    rows.assertEnvironment({ projectUid: caller.projectUid, env, current: found.values, stored: found.stored })
+  async function present({ caller }: Fetch, found: StoredValues, cost: number): Promise<Result> {
+    const { levels } = found
+    await threadTurn(levels.reduce((sum, { current }) => sum + current.length, 0) * CODE_COST)
+    rows.assertInheritance(levels)
     const members: string[] = []
-    for (const row of found.values) {
+    for (const [env, row] of effective(levels)) {
       const turn = threadTurn(costOf(row.blob.length, 1))
       if (turn !== undefined) await turn
       const decrypted = values.decrypt(caller, env, row)
@@ -104,10 +116,9 @@ export function createFetches(deps: {
       if (stored === undefined || stored === 'stale') return 'stale'
       const known = presented.get(stored)
       if (known !== undefined) return known
-      const bytes = stored.values.reduce((sum, { blob }) => sum + blob.length, 0)
-      const cost = costOf(bytes, stored.values.length)
+      const cost = costOfValues(stored)
       // The names of environments that were never written are unbounded.
-      if (stored.stored !== undefined) noteCost(placeOf(fetch), cost)
+      if (stored.levels[0]?.stored !== undefined) noteCost(placeOf(fetch), cost)
       const result = present(fetch, stored, cost)
       presented.set(stored, result)
       return result

@@ -16,7 +16,7 @@ const caller: ProjectCaller = {
   address: '127.0.0.1',
 }
 
-const NOTHING = { json: '{}', read: { values: [], stored: undefined } }
+const NOTHING = { json: '{}', read: { levels: [] } }
 
 /** The secrets of the project with a uid, and the uids of the callers that requested them. */
 function secretsOf(storedUid: string, confirm: () => Promise<ProjectCaller>) {

@@ -34,7 +34,8 @@ export type OnEnvironmentChange = (trx: Db, change: EnvironmentChange) => Promis
 
 /**
  * Secrets in Postgres. To avoid deadlocks, every transaction that changes an environment locks in this order: the project,
- * its data key if a value is encrypted, the environment, the secret.
+ * its data key if a value is encrypted or an environment inherits, the environment, the secret. Only the holder of the data
+ * key adds values or changes parents, so the limits of environments and their ancestors are exact.
  *
  * @param pool runs the statement of fetches
  */
@@ -288,6 +289,21 @@ async function deleteSecret(trx: Db, id: string, { current }: StoredEnvironment)
   return true
 }
 
+/**
+ * Locks the newest data key of a project until the transaction ends. It serialises all changes that make environments
+ * larger or change what they inherit.
+ */
+export async function lockDataKey(trx: Db, projectUid: string): Promise<void> {
+  await trx
+    .selectFrom('project_deks')
+    .select('dek_v')
+    .where('project_uid', '=', projectUid)
+    .orderBy('dek_v', 'desc')
+    .limit(1)
+    .forUpdate()
+    .execute()
+}
+
 /** Counts an encryption with the newest data key of a project, and returns the key, locked until the transaction ends. */
 export async function reserveDataKey(trx: Db, projectUid: string): Promise<StoredDataKey> {
   const row = await trx
@@ -357,36 +373,54 @@ export async function nextVersions(
 /** @throws ApiError payload_too_large if an environment would have more than the maximum number of secrets */
 export function requireFewSecrets(count: number, limits: StorageLimits): void {
   if (count > limits.secrets)
-    throw apiError('payload_too_large', `The environment would have more than ${String(limits.secrets)} secrets.`)
+    throw apiError(
+      'payload_too_large',
+      `The environment, or one that inherits from it, would have more than ${String(limits.secrets)} secrets.`,
+    )
 }
 
 /**
- * Limits the names and values of an environment together, because a fetch builds its response in memory.
+ * Limits the names and values of an environment together with those of its ancestors, because a fetch builds its response
+ * in memory. The same holds for each environment that inherits from it.
  *
- * @throws ApiError payload_too_large if the environment has become too large
+ * @throws ApiError payload_too_large if the environment, or one that inherits from it, has become too large
  */
 export async function requireSpace(trx: Db, projectUid: string, env: string, limits: StorageLimits): Promise<void> {
-  const { bytes } = await trx
-    .selectFrom('secrets as s')
-    .innerJoin('secret_versions as v', (join) =>
-      join.onRef('v.secret_id', '=', 's.id').onRef('v.version', '=', 's.version'),
+  const { rows } = await sql<{ secrets: number; bytes: number }>`
+    with recursive heir (env) as (
+      select ${env}::text collate "C"
+      union select e.env from heir h join environments e on e.project_uid = ${projectUid} and e.parent = h.env
+    ), level (heir, env) as (
+      select env, env from heir
+      union select l.heir, e.parent from level l
+        join environments e on e.project_uid = ${projectUid} and e.env = l.env and e.parent is not null
+    ), size as materialized (
+      select l.env, count(*) as secrets, sum(octet_length(v.blob) + octet_length(s.key)) as bytes
+      from (select distinct env from level) as l
+      join secrets s on s.project_uid = ${projectUid} and s.env = l.env
+      join secret_versions v on v.secret_id = s.id and v.version = s.version
+      group by l.env
+    ), total as (
+      select sum(z.secrets) as secrets, sum(z.bytes) as bytes from level l join size z on z.env = l.env group by l.heir
     )
-    .select(sql<number>`coalesce(sum(octet_length(v.blob) + octet_length(s.key)), 0)::bigint`.as('bytes'))
-    .where('s.project_uid', '=', projectUid)
-    .where('s.env', '=', env)
-    .executeTakeFirstOrThrow()
-  if (bytes > limits.environmentBytes)
-    throw apiError('payload_too_large', `The environment would exceed ${String(limits.environmentBytes)} bytes.`)
+    select coalesce(max(secrets), 0)::bigint as secrets, coalesce(max(bytes), 0)::bigint as bytes from total`.execute(
+    trx,
+  )
+  const [total = { secrets: 0, bytes: 0 }] = rows
+  requireFewSecrets(total.secrets, limits)
+  if (total.bytes > limits.environmentBytes)
+    throw apiError(
+      'payload_too_large',
+      `The environment, or one that inherits from it, would exceed ${String(limits.environmentBytes)} bytes.`,
+    )
 }
 
 /** @throws ApiError payload_too_large if the project now has too many environments */
 export async function requireFewEnvironments(trx: Db, projectUid: string, limits: StorageLimits): Promise<void> {
-  const { count } = await trx
-    .selectFrom('secrets')
-    .select(({ fn }) => fn.count<number>('env').distinct().as('count'))
-    .where('project_uid', '=', projectUid)
-    .executeTakeFirstOrThrow()
-  if (count > limits.environments)
+  const { rows } = await sql<{ env: string }>`
+    select env from secrets where project_uid = ${projectUid}
+    union select env from environments where project_uid = ${projectUid} and parent is not null`.execute(trx)
+  if (rows.length > limits.environments)
     throw apiError('payload_too_large', `The project would have more than ${String(limits.environments)} environments.`)
 }
 
@@ -410,7 +444,7 @@ function detailColumns({ note, owner, expiresAt }: DetailChanges) {
   }
 }
 
-/** Seals an environment after changes of its secrets, and inserts their audit entries. */
+/** Seals an environment after changes of its secrets or of its parent, and inserts their audit entries. */
 export async function finishChanges(
   trx: Db,
   {
@@ -419,16 +453,19 @@ export async function finishChanges(
     before,
     changes,
     project,
+    parent,
   }: {
     authentic: Pick<AuthenticRows, 'nextEnvironment'>
     onChange: OnEnvironmentChange
     before: StoredEnvironment
     changes: readonly { key: string; version: number | undefined }[]
     project: ProjectRef
+    /** The new parent of the environment, if that changes. */
+    parent?: string | null
   },
   entriesFor: (revision: number) => readonly NewEntry[],
 ): Promise<void> {
-  const next = authentic.nextEnvironment(before, changes)
+  const next = authentic.nextEnvironment(before, changes, parent)
   await writeEnvironment(trx, before, next)
   const entries = entriesFor(next.revision)
   await insertAuditEntries(

@@ -4,6 +4,7 @@ export type SecretTables = {
     project_uid: string
     env: string
     revision: number
+    parent: string | null
     code: Buffer
   }
   secrets: {

@@ -5,7 +5,7 @@ import { PROJECT_NAME } from '../access/names.ts'
 import type { ProjectCaller } from '../access/project-caller.ts'
 import { type By, type Detail, type NewEntry, newEntry } from '../audit/audit.ts'
 import { apiError } from '../errors.ts'
-import type { EnvironmentSeal } from '../integrity/rows.ts'
+import type { StoredEnvironment } from '../integrity/rows.ts'
 import type { StoredDataKey } from '../keyring/data-keys.ts'
 import type { WriteTurns } from '../limits/write-turns.ts'
 import type { DetailChanges, RecordedDetails } from './details.ts'
@@ -26,8 +26,10 @@ export type Fetch = {
   readonly entry: NewEntry
 }
 
-/** All values of an environment with its seal, which is undefined if no secret was ever put there. */
-export type StoredValues = { readonly values: readonly StoredValue[]; readonly stored: EnvironmentSeal | undefined }
+/** All values of an environment and of its ancestors, the nearest first. */
+export type StoredValues = {
+  readonly levels: readonly (Omit<StoredEnvironment, 'current'> & { readonly current: readonly StoredValue[] })[]
+}
 
 /** A secret in a listing, without its value. */
 export type SecretMetadata = {

@@ -5,6 +5,7 @@ const EVENTS: Partial<Record<Action, string>> = {
   put: 'secret.put',
   delete: 'secret.deleted',
   restore: 'secret.restored',
+  inherit: 'environment.inherited',
   'key.add': 'key.added',
   rotate: 'key.rotated',
   'key.revoke': 'key.revoked',
@@ -35,6 +36,11 @@ export function secretEvent(
       .map(({ key, version }) => ({ key, ...(version !== undefined && { version }) })),
     ...(secrets.length > MAX_SECRETS && { omitted: secrets.length - MAX_SECRETS }),
   })
+}
+
+/** The event of a new parent of an environment. */
+export function inheritanceEvent(project: string, entry: NewEntry): WebhookEvent | undefined {
+  return eventOf(project, entry, { env: entry.env, parent: entry.detail?.['parent'] ?? null })
 }
 
 /** The event of a change of a project's keys; undefined for a change of something else. */
