@@ -23,6 +23,7 @@ try {
   const shop = await createProject(vault, 'shop', 20)
   const several = [shop]
   for (let i = 1; i < 10; i++) several.push(await createProject(vault, `shop-${String(i)}`, 20))
+  const inheriting = await createProject(vault, 'inheriting', 20, { inherited: 10, keys: 10 })
   const express = await startExpress(1_321)
   const fetches =
     (projects: readonly Project[], perSecond = PREPARED_PER_SECOND) =>
@@ -35,6 +36,7 @@ try {
     row('signed fetch of 20 secrets', connections, vault, fetches([shop])),
     row('Express returns a constant of that size', connections, express, () => [requestOf(express.url, '/v1/secrets')]),
     row('signed fetch, ten projects in turn', connections, vault, fetches(several)),
+    row('signed fetch of 20 secrets, 10 keys and a parent environment', connections, vault, fetches([inheriting])),
     row('GET /health of the vault', connections, vault, () => [requestOf(vault.url, '/health')]),
   ])
   for (const secrets of [100, 1_000]) {

@@ -66,23 +66,41 @@ export async function startVault(): Promise<Server & { readonly folder: string }
 /** A project whose requests are signed. */
 export type Project = { readonly name: string; readonly key: SigningKey }
 
-/** Registers a project, and stores secrets of 40 bytes. */
-export async function createProject(vault: Server, name: string, secrets: number): Promise<Project> {
-  const { publicKeyHex, privateJwk } = generateKeyPair()
+async function administer(vault: Server, method: string, path: string, body: object): Promise<void> {
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' }
-  const body = JSON.stringify({ name, publicKey: publicKeyHex })
-  await expectOk(await fetch(`${vault.url}/v1/admin/projects`, { method: 'POST', headers, body }))
+  await expectOk(await fetch(`${vault.url}/v1/admin${path}`, { method, headers, body: JSON.stringify(body) }))
+}
+
+/**
+ * Registers a project, and stores secrets of 40 bytes.
+ *
+ * @param options `inherited` of the secrets are in a parent environment; `keys` are all public keys of the project
+ */
+export async function createProject(
+  vault: Server,
+  name: string,
+  secrets: number,
+  { inherited = 0, keys = 1 }: { inherited?: number; keys?: number } = {},
+): Promise<Project> {
+  const { publicKeyHex, privateJwk } = generateKeyPair()
+  await administer(vault, 'POST', '/projects', { name, publicKey: publicKeyHex })
+  for (let i = 1; i < keys; i++)
+    await administer(vault, 'POST', `/projects/${name}/keys`, {
+      ...{ name: `key-${String(i)}`, publicKey: generateKeyPair().publicKeyHex },
+    })
   const project = { name, key: importPrivateKey(privateJwk) }
   let next = 0
   const writer = async (): Promise<void> => {
     while (next < secrets) {
+      const env = next < inherited ? 'common' : 'production'
       const key = `SERVICE_SECRET_${String(next++).padStart(5, '0')}`
-      const secret = JSON.stringify({ key, value: randomBytes(30).toString('base64'), env: 'production' })
+      const secret = JSON.stringify({ key, value: randomBytes(30).toString('base64'), env })
       const signed = { ...headersOf(vault, project, 'PUT', secret), 'content-type': 'application/json' }
       await expectOk(await fetch(`${vault.url}/v1/secrets`, { method: 'PUT', headers: signed, body: secret }))
     }
   }
   await Promise.all(Array.from({ length: 16 }, writer))
+  if (inherited > 0) await administer(vault, 'PUT', `/projects/${name}/environments/production`, { parent: 'common' })
   return project
 }
 

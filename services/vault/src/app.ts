@@ -21,6 +21,7 @@ import { codesOf, type VaultEndpoint, type VaultSurface } from './http/surface.t
 import { inheritanceEndpoints } from './inheritance/inheritance.routes.ts'
 import { overviewEndpoints } from './overview/overview.routes.ts'
 import { projectEndpoints } from './projects/projects.routes.ts'
+import { referenceRuleEndpoints } from './references/reference-rules.routes.ts'
 import { secretEndpoints } from './secrets/secrets.routes.ts'
 import { secretAdminEndpoints } from './secrets/secrets-administration.routes.ts'
 import { sessionEndpoints } from './sign-in/sessions.routes.ts'
@@ -34,6 +35,7 @@ export const ENDPOINTS: readonly VaultEndpoint<UseCases>[] = [
   ...exchangeEndpoints,
   ...projectEndpoints,
   ...trustRuleEndpoints,
+  ...referenceRuleEndpoints,
   ...webhookEndpoints,
   ...secretAdminEndpoints,
   ...inheritanceEndpoints,

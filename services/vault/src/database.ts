@@ -5,6 +5,7 @@ import type { ExchangeTables } from './exchange/exchange.tables.ts'
 import type { IntegrityTables } from './integrity/integrity.tables.ts'
 import type { KeyringTables } from './keyring/keyring.tables.ts'
 import type { ProjectTables } from './projects/projects.tables.ts'
+import type { ReferenceTables } from './references/references.tables.ts'
 import type { SecretTables } from './secrets/secrets.tables.ts'
 import type { SessionTables } from './sign-in/sessions.tables.ts'
 import type { WebhookTables } from './webhooks/webhooks.tables.ts'
@@ -16,6 +17,7 @@ export type Schema = AdministratorTables &
   IntegrityTables &
   KeyringTables &
   ProjectTables &
+  ReferenceTables &
   SecretTables &
   SessionTables &
   WebhookTables

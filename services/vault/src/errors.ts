@@ -59,6 +59,16 @@ export const ERRORS = {
     bare: false,
     meaning: 'The project or the vault has reached the maximum number of trust rules.',
   },
+  too_many_reference_rules: {
+    status: 409,
+    bare: false,
+    meaning: 'The project has reached the maximum number of reference rules.',
+  },
+  unresolved_reference: {
+    status: 409,
+    bare: false,
+    meaning: 'A value refers to a secret that is missing, not allowed or circular, or becomes too large.',
+  },
   payload_too_large: {
     status: 413,
     bare: false,

@@ -16,7 +16,7 @@ const entry = z
     ip: z.string(),
     actor: z.string().nullable().optional().meta({
       description:
-        'key:<fingerprint>, administrator, administrator:<id>, oidc:<subject>, command, or unknown for a refused requester.',
+        'key:<fingerprint>, project:<name> for references, administrator, administrator:<id>, oidc:<subject>, command, or unknown for a refused requester.',
     }),
     keyName: z.string().optional().meta({ description: 'The name of the key at the time of the entry.' }),
     detail: z.record(z.string(), z.unknown()).nullable().optional(),

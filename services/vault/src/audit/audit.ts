@@ -22,6 +22,9 @@ export const ACTIONS = [
   'key.exchange',
   'trust-rule.create',
   'trust-rule.delete',
+  'reference-rule.create',
+  'reference-rule.delete',
+  'reference',
   'webhook.create',
   'webhook.update',
   'webhook.delete',
@@ -42,9 +45,9 @@ const DEFAULT_ACTIONS: readonly Action[] = ['fetch', 'rotate']
 export type Detail = Readonly<Record<string, string | number | boolean | null>>
 
 /**
- * Who acted, and from where: `key:<fingerprint>` or `key:<fingerprint>/<name>` for a project, `administrator` for the holder
- * of ADMIN_TOKEN, `administrator:<id>` for a named one, `oidc:<subject>` for one who signed in, `command`, or `unknown`
- * for a refused requester.
+ * Who acted, and from where: `key:<fingerprint>` or `key:<fingerprint>/<name>` for a project, `project:<name>` for one that
+ * refers to secrets of another, `administrator` for the holder of ADMIN_TOKEN, `administrator:<id>` for a named one,
+ * `oidc:<subject>` for one who signed in, `command`, or `unknown` for a refused requester.
  */
 export type By = { readonly actor: string; readonly address: string }
 
@@ -143,6 +146,7 @@ type Read = {
     | 'projects'
     | 'keys'
     | 'trust-rules'
+    | 'reference-rules'
     | 'webhooks'
     | 'secrets'
     | 'environments'

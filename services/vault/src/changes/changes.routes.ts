@@ -1,6 +1,7 @@
 import { JsonText } from '@vault-and-tracker/rest'
 import { z } from 'zod'
-import { DEFAULT_ENV, ENV } from '../access/names.ts'
+import { DEFAULT_ENV } from '../access/names.ts'
+import { env } from '../http/fields.ts'
 import { endpoints } from '../http/surface.ts'
 import type { Changes, ChangesOfSecrets } from './changes.ts'
 
@@ -24,10 +25,7 @@ export const changeEndpoints = [
       'Wait for changes of an environment. Answers at once if its version is not the given one, otherwise after the next ' +
       'change, or without changes when the time is up. Only answers with values are in the audit log.',
     query: z.object({
-      env: z
-        .string()
-        .regex(ENV, 'must be 1 to 64 letters, digits, dots, dashes and underscores, starting with a letter or digit')
-        .default(DEFAULT_ENV),
+      env: env.default(DEFAULT_ENV),
       since: z
         .string()
         .regex(/^[\w.,~-]{1,256}$/, 'must be a version that the vault returned')
@@ -57,10 +55,10 @@ export const changeEndpoints = [
         values: z.record(z.string(), z.string()).optional(),
       })
       .meta({ id: 'Changes' }),
-    errors: ['decryption_failed'],
+    errors: ['decryption_failed', 'unresolved_reference'],
     handle: async ({ query, caller }, { changes }) => {
-      const { env, since, values, wait: seconds } = query
-      const question = { env, since, values: values === 'true', waitMs: seconds * 1_000 }
+      const { since, values, wait: seconds } = query
+      const question = { env: query.env, since, values: values === 'true', waitMs: seconds * 1_000 }
       return toJson(await changes.since(caller, question))
     },
   }),

@@ -6,7 +6,7 @@ import type { Fetched } from '../secrets/fetches.ts'
 import type { ProjectSecrets, WhileCurrent } from '../secrets/project-secrets.ts'
 import type { Stale } from '../secrets/secrets.ts'
 import type { SignedRequests } from '../signed-requests/signed-requests.ts'
-import { createChangeHistory, type EnvironmentState, stateOf } from './history.ts'
+import { createChangeHistory, type EnvironmentState, type StateReferences, stateOf } from './history.ts'
 import { createWaitingClients, placeOf } from './waiting.ts'
 
 /** A request for the state of an environment; keys are omitted if its codes are the known ones. */
@@ -18,12 +18,21 @@ export type StateQuestion = {
 }
 
 /** An environment and its ancestors, the nearest first, without their keys if their codes are the known ones. */
-export type StoredState = { readonly levels: readonly StoredEnvironment[]; readonly isKnown: boolean }
+export type StoredState = {
+  readonly levels: readonly StoredEnvironment[]
+  readonly isKnown: boolean
+  /** Whether a value may refer to others. */
+  readonly refers: boolean
+}
 
 /** The states of environments. */
 export type StateStore = {
   /** Returns the state of the environment of each caller, in order, in one statement. Nothing is audited. */
   readStates(questions: readonly StateQuestion[]): Promise<readonly (StoredState | Stale)[]>
+  /** Returns what the values of environments refer to, in order, in one statement. */
+  readReferences(
+    places: readonly { readonly projectUid: string; readonly env: string }[],
+  ): Promise<readonly StateReferences[]>
 }
 
 /** Tells all replicas that an environment changed, see `placeOf`. */
@@ -84,13 +93,24 @@ export function createChanges(deps: {
 
   async function readTogether(asked: readonly Asked[]): Promise<readonly (Stale | Promise<EnvironmentState>)[]> {
     const known = asked.map(({ caller, env }) => history.find(placeOf(caller.projectUid, env)))
-    const found = await store.readStates(asked.map((each, i) => ({ ...each, knownCodes: known[i]?.codes ?? null })))
+    const found = await store.readStates(
+      asked.map((each, i) => ({
+        ...each,
+        // Its own codes do not cover what it refers to.
+        knownCodes: known[i]?.references === undefined ? (known[i]?.codes ?? null) : null,
+      })),
+    )
+    const references = await referencesOf(found)
     const states = new Map<StoredState, Promise<EnvironmentState>>()
     return asked.map((each, i) => {
       const stored = found[i]
       if (stored === undefined || stored === 'stale') return 'stale'
       // An environment that is not authentic fails its own callers only.
-      const state = states.get(stored) ?? new Promise((resolve) => resolve(authenticate(each, stored, known[i])))
+      const state =
+        states.get(stored) ??
+        new Promise((resolve) =>
+          resolve(authenticate(each, stored, { known: known[i], references: references.get(stored) })),
+        )
       states.set(stored, state)
       return state
     })
@@ -100,11 +120,21 @@ export function createChanges(deps: {
   function authenticate(
     { caller: { projectUid }, env }: Asked,
     { levels, isKnown }: StoredState,
-    known: EnvironmentState | undefined,
+    { known, references }: { known: EnvironmentState | undefined; references: StateReferences | undefined },
   ): EnvironmentState {
-    if (isKnown && known !== undefined) return known
+    if (isKnown && known !== undefined && references === undefined) return known
     rows.assertInheritance(levels)
-    return noted(projectUid, env, stateOf(levels))
+    return noted(projectUid, env, stateOf(levels, references))
+  }
+
+  /** Most environments refer to nothing, and need no second statement. */
+  async function referencesOf(
+    found: readonly (StoredState | Stale)[],
+  ): Promise<ReadonlyMap<StoredState, StateReferences | undefined>> {
+    const states = [...new Set(found)].filter((each) => each !== 'stale').filter(({ refers }) => refers)
+    if (states.length === 0) return new Map()
+    const references = await store.readReferences(states.flatMap(({ levels }) => levels.slice(0, 1)))
+    return new Map(states.map((state, i) => [state, references[i]]))
   }
 
   function noted(projectUid: string, env: string, state: EnvironmentState): EnvironmentState {
@@ -126,9 +156,10 @@ export function createChanges(deps: {
           caller = current
           return read({ caller, env, now: new Date(clock.now()) })
         }),
-      fetch: async () => {
+      // What the values refer to was read before them, so a change in between is reported next time.
+      fetch: async ({ references }: EnvironmentState) => {
         const fetched = await projectSecrets.fetch(caller, env)
-        return { state: noted(caller.projectUid, env, stateOf(fetched.read.levels)), values: fetched.json }
+        return { state: noted(caller.projectUid, env, stateOf(fetched.read.levels, references)), values: fetched.json }
       },
       changedSince: (since: string | undefined, state: EnvironmentState) =>
         history.changedSince(placeOf(caller.projectUid, env), since, state),
@@ -142,7 +173,7 @@ export function createChanges(deps: {
   ): Promise<Changes> {
     if (!values) return { version: state.version, changed: reader.changedSince(since, state) }
     // The values may be newer than the state, but never older.
-    const fetched = await reader.fetch()
+    const fetched = await reader.fetch(state)
     const { version } = fetched.state
     return { version, changed: reader.changedSince(since, fetched.state), values: fetched.values }
   }
@@ -172,8 +203,8 @@ export function createChanges(deps: {
         for (let isOver = false; ; ) {
           const state = await reader.state()
           if (state.version !== since) return await present(reader, question, state)
-          // Its ancestors may have changed before it waited for them.
-          if (waiter.follow(state.ancestors.map((ancestor) => placeOf(caller.projectUid, ancestor)))) continue
+          // What it inherits or refers to may have changed before it waited for that.
+          if (waiter.follow(state.reads.map(({ projectUid, env: read }) => placeOf(projectUid, read)))) continue
           if (isOver) return { version: since, changed: [] }
           isOver = (await waiter.next(until - performance.now())) === 'over'
           // Nobody reads the answer.

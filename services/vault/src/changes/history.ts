@@ -7,10 +7,21 @@ export type EnvironmentState = {
   readonly version: string
   /** The codes of the rows of the environment and its ancestors; null if no secret was ever put there. */
   readonly codes: Buffer | null
-  /** The version of an own value; of an inherited one, also its environment. */
+  /** The version of an own value; of an inherited one, also its environment; of one with references, everything. */
   readonly keys: ReadonlyMap<string, number | string>
-  /** The environments from which it inherits. */
-  readonly ancestors: readonly string[]
+  /** The environments from which it inherits, and those that values refer to. */
+  readonly reads: readonly { readonly projectUid: string; readonly env: string }[]
+  /** Undefined if no value refers to others. */
+  readonly references: StateReferences | undefined
+}
+
+/** An environment that others read; its code is null if it does not exist. */
+export type ReferredPlace = { readonly projectUid: string; readonly env: string; readonly code: Buffer | null }
+
+/** What values of an environment refer to, in any number of steps, and the keys of these values. They are hints. */
+export type StateReferences = {
+  readonly places: readonly ReferredPlace[]
+  readonly keys: readonly { readonly env: string; readonly key: string }[]
 }
 
 /** What changed from one version of an environment to the next known one. */
@@ -25,24 +36,37 @@ const MAX_STEPS = 20
 const MAX_KEYS = 50_000
 
 /** The state of an environment as it was read. */
-export function stateOf(levels: readonly StoredEnvironment[]): EnvironmentState {
+export function stateOf(levels: readonly StoredEnvironment[], references?: StateReferences): EnvironmentState {
   const [own, ...ancestors] = levels
-  const keys = new Map<string, number | string>()
-  for (const [env, { key, version }] of effective(levels))
-    keys.set(key, env === own?.env ? version : `${env}/${String(version)}`)
   const revision = own?.stored?.revision
   const codes =
     revision === undefined ? null : Buffer.concat(levels.map(({ stored }) => stored?.code ?? Buffer.alloc(0)))
-  return { version: versionOf(revision, codes), codes, keys, ancestors: ancestors.map(({ env }) => env) }
+  const version = versionOf(revision, codes, references)
+  const referring = new Set(references?.keys.map(({ env, key }) => `${env}/${key}`))
+  const keys = new Map<string, number | string>()
+  for (const [env, row] of effective(levels)) {
+    const inherited = env === own?.env ? row.version : `${env}/${String(row.version)}`
+    keys.set(row.key, referring.has(`${env}/${row.key}`) ? version : inherited)
+  }
+  return { version, codes, keys, reads: [...ancestors, ...(references?.places ?? [])], references }
 }
 
 /**
  * The revision alone would repeat in a project that was deleted and created again. The code depends on the project, the
  * environment, the revision and every version in it. It is hashed, because clients must not learn codes.
  */
-function versionOf(revision: number | undefined, codes: Buffer | null): string {
+function versionOf(
+  revision: number | undefined,
+  codes: Buffer | null,
+  references: StateReferences | undefined,
+): string {
   if (revision === undefined || codes === null) return '0'
-  return `${String(revision)}-${createHash('sha256').update(codes).digest('hex').slice(0, 16)}`
+  const hash = createHash('sha256').update(codes)
+  const read = references?.places.map(
+    ({ projectUid, env, code }) => `${projectUid}/${env}/${code?.toString('hex') ?? ''};`,
+  )
+  for (const text of read?.toSorted() ?? []) hash.update(text)
+  return `${String(revision)}-${hash.digest('hex').slice(0, 16)}`
 }
 
 /** Remembers the latest state of environments that clients watch, and which keys changed before it. */

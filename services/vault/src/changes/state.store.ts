@@ -1,8 +1,9 @@
 import type { Pool } from 'pg'
 import { forKeysOfCallers } from '../integrity/exchange-rows.store.ts'
-import { collectLevels, IS_LEVEL, LEVEL_CODE, LEVELS } from '../integrity/levels.store.ts'
+import { collectLevels, IS_LEVEL, LEVEL_CODE, LEVELS } from '../integrity/rows.store.ts'
 import type { Stale } from '../secrets/secrets.ts'
 import type { StateStore, StoredState } from './changes.ts'
+import type { ReferredPlace } from './history.ts'
 
 /**
  * Reads the states of the environments of several callers. It is like the statement of fetches, without values and audit
@@ -29,10 +30,11 @@ const readStatement = forKeysOfCallers(7, (keys) => ({
       select n, known is not distinct from string_agg(code, ''::bytea order by depth) and known is not null as is_known
       from level group by n, known
     )
-    select l.n, l.depth, l.env, l.parent, null, l.revision, l.code, l.reads is null or s.is_known
+    select l.n, l.depth, l.env, l.parent, null, l.revision, l.code, l.reads is null or s.is_known,
+      exists (select from secret_references r where r.project_uid = l.reads and r.source = l.env)
     from level l join state s on s.n = l.n
     union all
-    select l.n, l.depth, null, null, s.key, s.version, null, null
+    select l.n, l.depth, null, null, s.key, s.version, null, null, null
     from level l
     join state on state.n = l.n and not state.is_known
     join secrets s on s.project_uid = l.reads and s.env = l.env`,
@@ -40,8 +42,52 @@ const readStatement = forKeysOfCallers(7, (keys) => ({
 
 type Seal = [env: string, parent: string | null, key: null, revision: number | null, code: Buffer | null]
 type ReadStatesRow =
-  | [n: number, depth: number, env: null, parent: null, key: string, version: number, code: null, isKnown: null]
-  | [n: number, depth: number, ...Seal, isKnown: boolean]
+  | [
+      n: number,
+      depth: number,
+      env: null,
+      parent: null,
+      key: string,
+      version: number,
+      code: null,
+      isKnown: null,
+      refers: null,
+    ]
+  | [n: number, depth: number, ...Seal, isKnown: boolean, refers: boolean]
+
+/**
+ * The environments that environments read in any way, with their codes: those they inherit from, those their values refer
+ * to, and so on. Of their own project, it also returns the keys of values with references.
+ */
+const READ_REFERENCES = {
+  name: 'read-references',
+  rowMode: 'array' as const,
+  text: `with recursive read (n, own, uid, env) as (
+      select n::integer, uid, uid, env from unnest($1::uuid[], $2::text[] collate "C") with ordinality as asked (uid, env, n)
+      union
+      select d.n, d.own, t.uid, t.env from read d cross join lateral (
+        select e.project_uid as uid, e.parent as env from environments e
+        where e.project_uid = d.uid and e.env = d.env and e.parent is not null
+        union all
+        select p.uid, r.env from secret_references r
+        join secrets s on s.id = r.secret_id and s.version = r.version
+        join projects p on p.name = r.project
+        where r.project_uid = d.uid and r.source = d.env
+      ) as t
+    )
+    select d.n, d.uid, d.env, null, e.code
+    from read d left join environments e on e.project_uid = d.uid and e.env = d.env
+    union all
+    select d.n, d.uid, d.env, s.key, null
+    from read d
+    join secret_references r on r.project_uid = d.uid and r.source = d.env
+    join secrets s on s.id = r.secret_id and s.version = r.version
+    where d.uid = d.own`,
+}
+
+type ReadReferencesRow =
+  | [n: number, projectUid: string, env: string, key: string, code: null]
+  | [n: number, projectUid: string, env: string, key: null, code: Buffer | null]
 
 /** States of environments in Postgres. */
 export function createStateStore(pool: Pool): StateStore {
@@ -57,16 +103,16 @@ export function createStateStore(pool: Pool): StateStore {
       ]
       const callers = questions.map(({ caller }) => caller)
       const { rows } = await pool.query<ReadStatesRow>(readStatement(callers, values))
-      type State = ReturnType<typeof collectLevels> & { isKnown: boolean }
+      type State = ReturnType<typeof collectLevels> & { isKnown: boolean; refers: boolean }
       const byPlace = new Map<string, State>()
       const found = questions.map(({ caller: { projectUid }, env }): State => {
         const place = `${projectUid}/${env}`
-        const state = byPlace.get(place) ?? { ...collectLevels(projectUid, env), isKnown: true }
+        const state = byPlace.get(place) ?? { ...collectLevels(projectUid, env), isKnown: true, refers: false }
         byPlace.set(place, state)
         return state
       })
       const states = questions.map((): StoredState | Stale => 'stale')
-      for (const [n, depth, env, parent, key, number, code, isKnown] of rows) {
+      for (const [n, depth, env, parent, key, number, code, isKnown, refers] of rows) {
         const state = found[n - 1]
         if (state === undefined) continue
         states[n - 1] = state
@@ -74,8 +120,23 @@ export function createStateStore(pool: Pool): StateStore {
         if (key !== null) level.current.push({ key, version: number })
         else if (number !== null && code !== null) level.stored = { revision: number, parent, code }
         if (isKnown === false) state.isKnown = false
+        if (refers === true) state.refers = true
       }
       return states
+    },
+
+    readReferences: async (places) => {
+      const values = [places.map(({ projectUid }) => projectUid), places.map(({ env }) => env)]
+      const { rows } = await pool.query<ReadReferencesRow>({ ...READ_REFERENCES, values })
+      const found = places.map((): { places: ReferredPlace[]; keys: { env: string; key: string }[] } => {
+        return { places: [], keys: [] }
+      })
+      for (const [n, projectUid, env, key, code] of rows) {
+        const references = found[n - 1]
+        if (key === null) references?.places.push({ projectUid, env, code })
+        else references?.keys.push({ env, key })
+      }
+      return found
     },
   }
 }

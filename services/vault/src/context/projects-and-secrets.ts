@@ -1,5 +1,6 @@
 import { createAdministratorStore } from '../admin/administrators.store.ts'
 import { createAdministrators } from '../admin/administrators.ts'
+import { createAuditStore } from '../audit/audit.store.ts'
 import { createChanges } from '../changes/changes.ts'
 import { createStateStore } from '../changes/state.store.ts'
 import { placeOf } from '../changes/waiting.ts'
@@ -13,10 +14,15 @@ import { createKeyUses } from '../projects/key-uses.ts'
 import { createKeyUseStore, createProjectStore } from '../projects/projects.store.ts'
 import { createProjects } from '../projects/projects.ts'
 import { createSigningProjects } from '../projects/signing-projects.ts'
+import { createReferenceRuleStore } from '../references/reference-rules.store.ts'
+import { createReferenceRules } from '../references/reference-rules.ts'
 import { createCopyStore } from '../secrets/copies.store.ts'
 import { createCopies } from '../secrets/copies.ts'
+import { createThreadTurns } from '../secrets/decryption-queue.ts'
 import { createFetches } from '../secrets/fetches.ts'
 import { createProjectSecrets, createWhileCurrent } from '../secrets/project-secrets.ts'
+import { createReferencedStore } from '../secrets/referenced.store.ts'
+import { createResolution } from '../secrets/resolution.ts'
 import { createSecretStore, type OnEnvironmentChange } from '../secrets/secrets.store.ts'
 import { createSecrets } from '../secrets/secrets.ts'
 import { createValues } from '../secrets/values.ts'
@@ -35,6 +41,8 @@ const FOR_READS = 2
 
 /** Data keys stay in memory for up to six minutes after they were unwrapped. */
 const DROP_KEYS_EVERY_MS = 60_000
+/** How many bytes of references are resolved before other requests have their turn: a few milliseconds. */
+const RESOLVED_PER_TURN = 256 * 1024
 /** Retries bindings that failed. */
 const BIND_EVERY_MS = 60_000
 
@@ -104,13 +112,20 @@ export async function createProjectsAndSecrets(connections: Connections) {
       logger.error({ err: error, ...place }, 'a stored value does not decrypt')
     },
   })
-  const secrets = createSecrets({ store, values, clock, inTurn })
+  const resolve = createResolution({
+    ...{ store: createReferencedStore(db, pool), values, rows, maxBytes: limits.environmentBytes },
+    threadTurn: createThreadTurns(RESOLVED_PER_TURN),
+  })
+  const secrets = createSecrets({ store, values, resolve, clock, inTurn })
+  const referenceRules = createReferenceRules({ store: createReferenceRuleStore(db), rows, inTurn, clock })
   const copyStore = createCopyStore(db, rows, limits, onChange)
   const copies = createCopies({ store: copyStore, projects: store, values, clock, inTurn })
   const inheritance = createInheritance({
     ...{ store: createInheritanceStore(db, rows, limits, onChange), projects: store, clock, inTurn },
   })
-  const fetches = createFetches({ store, values, rows, signedRequests, clock, limits })
+  const fetches = createFetches({
+    ...{ store, resolve, audit: createAuditStore(db), values, rows, signedRequests, clock, limits },
+  })
   const whileCurrent = createWhileCurrent(signedRequests)
   const projectSecrets = createProjectSecrets({ secrets, fetches, whileCurrent })
   const changes = createChanges({
@@ -121,7 +136,7 @@ export async function createProjectsAndSecrets(connections: Connections) {
   const webhooks = await createWebhookParts(connections, inTurn)
   return {
     useCases: {
-      ...{ administrators, projects, secrets, copies, inheritance, projectSecrets, changes },
+      ...{ administrators, projects, secrets, copies, inheritance, referenceRules, projectSecrets, changes },
       ...exchange,
       ...webhooks,
     },

@@ -13,6 +13,11 @@ export const idParams = z.object({ id: z.string().refine(isId) })
 /** The parameters of a path with a project, whose id is its name. */
 export const projectParams = z.object({ id: z.string().regex(PROJECT_NAME) })
 
+/** The name of an environment in a request. */
+export const env = z
+  .string()
+  .regex(ENV, 'must be 1 to 64 letters, digits, dots, dashes and underscores, starting with a letter or digit')
+
 /** The name of a key in a request. */
 export const keyName = z
   .string()

@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { ENV } from '../access/names.ts'
 import type { AuditLog } from '../audit/audit.ts'
-import { OK, ok, projectParams } from '../http/fields.ts'
+import { env, OK, ok, projectParams } from '../http/fields.ts'
 import { adminEndpoint, endpoints } from '../http/surface.ts'
-import { env } from '../secrets/secrets.routes.ts'
 import type { Inheritances } from './inheritance.ts'
 
 const environment = z

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { insertAuditEntries } from '../audit/audit.store.ts'
 import type { Db } from '../database.ts'
 import { exchangedKeys, toExchangedKey, toTrustRule, trustRules } from './exchange-rows.store.ts'
+import { referenceRules } from './reference-rows.store.ts'
 import { type Claim, MAX_CLAIM, type ProjectRows, type RowStore } from './row-verification.ts'
 import { environmentCode, readAdministrators, readProject, writeEnvironment, writeProject } from './rows.store.ts'
 import type { StoredEnvironment } from './rows.ts'
@@ -65,6 +66,9 @@ export function createRowStore(db: Db): RowStore {
     exchangedKeys: async () => (await exchangedKeys(db).orderBy('x.id').execute()).map(toExchangedKey),
 
     sessions: () => sessions(db).orderBy('s.id').execute(),
+
+    referenceRules: () =>
+      withDeleted(db, ['reference-rule.delete', 'rule'], () => referenceRules(db).orderBy('r.id').execute()),
 
     webhooks: () => withDeleted(db, ['webhook.delete', 'webhook'], () => readWebhooks(db)),
 

@@ -8,6 +8,7 @@ import {
   type EnvironmentSeal,
   type ExchangedKeyRow,
   fingerprintOf,
+  type ReferenceRuleRow,
   type Sealed,
   type SealedProject,
   type SessionRow,
@@ -66,6 +67,8 @@ export type RowStore = {
   exchangedKeys(): Promise<readonly Sealed<ExchangedKeyRow>[]>
   /** All sessions of administrators. */
   sessions(): Promise<readonly Sealed<SessionRow>[]>
+  /** All reference rules; `deleted` if the audit log has their removal. */
+  referenceRules(): Promise<readonly (Sealed<ReferenceRuleRow> & { readonly deleted: boolean })[]>
   /** All webhooks; `deleted` if the audit log has their removal. */
   webhooks(): Promise<readonly (Sealed<WebhookRow> & { readonly deleted: boolean })[]>
   /** Locks a project and its environments, calls `decide` and writes the result with its audit entries. */
@@ -199,6 +202,7 @@ export function createRowVerification(deps: {
       problems.push(
         ...problemsOfRows('administrator', rows.administrators, await store.administrators()),
         ...problemsOfRows('trust rule', rows.trustRules, await store.trustRules()),
+        ...problemsOfRows('reference rule', rows.referenceRules, await store.referenceRules()),
         ...problemsOfRows('webhook', rows.webhooks, await store.webhooks()),
         ...problemsOfRows('session', rows.sessions, await store.sessions()),
         ...problemsOfRows('exchanged key', rows.exchangedKeys, await store.exchangedKeys()),

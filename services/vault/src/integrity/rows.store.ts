@@ -1,7 +1,14 @@
 import { type Expression, sql } from 'kysely'
 import { ACCESS } from '../access/project-caller.ts'
 import { anyUuid, type Db } from '../database.ts'
-import type { AdministratorRow, EnvironmentSeal, Sealed, SealedProject, StoredEnvironment } from './rows.ts'
+import {
+  type AdministratorRow,
+  type EnvironmentSeal,
+  MAX_ANCESTORS,
+  type Sealed,
+  type SealedProject,
+  type StoredEnvironment,
+} from './rows.ts'
 
 /** Returns a project with its keys. */
 export async function readProject(db: Db, name: string): Promise<SealedProject | undefined> {
@@ -11,6 +18,17 @@ export async function readProject(db: Db, name: string): Promise<SealedProject |
 /** Returns all projects with their keys, by name. */
 export async function readProjects(db: Db): Promise<readonly SealedProject[]> {
   return toProjects(await projectsWithKeys(db).orderBy('p.name').orderBy('k.id').execute())
+}
+
+/** Returns the projects with these names, without their keys. */
+export async function readProjectsWithoutKeys(db: Db, names: readonly string[]): Promise<readonly SealedProject[]> {
+  const rows = await db
+    .selectFrom('projects as p')
+    .select(['p.uid', 'p.name', 'p.require_content_digest as requireContentDigest', 'p.created_at as createdAt'])
+    .select(['p.generation', projectCode().as('code')])
+    .where('p.name', '=', sql<string>`any(${[...names]}::text[])`)
+    .execute()
+  return rows.map((row) => ({ ...row, keys: [] }))
 }
 
 /** Writes a locked project and its keys after a change, in a few statements however many keys it has. */
@@ -62,9 +80,14 @@ export function projectsWithKeys(db: Db) {
     .selectFrom('projects as p')
     .leftJoin('project_keys as k', 'k.project_uid', 'p.uid')
     .select(['p.uid', 'p.name', 'p.require_content_digest', 'p.created_at', 'p.generation'])
-    .select(codeUnlessOlder({ id: 'p.uid', number: sql.ref('p.generation'), code: 'p.code' }, 'project').as('code'))
+    .select(projectCode().as('code'))
     .select(['k.id', 'k.public_key', 'k.created_at as key_created_at', 'k.not_after', 'k.access', 'k.envs'])
     .select(['k.name as key_name', 'k.expires_at', 'k.revoked_at', 'k.last_used_at', 'k.code as key_code'])
+}
+
+/** The code of a row `p` of `projects`. */
+function projectCode() {
+  return codeUnlessOlder({ id: 'p.uid', number: sql.ref('p.generation'), code: 'p.code' }, 'project')
 }
 
 type ProjectAndKey = Awaited<ReturnType<ReturnType<typeof projectsWithKeys>['execute']>>[number]
@@ -118,6 +141,56 @@ export async function lockEnvironment(trx: Db, projectUid: string, env: string):
 export function environmentCode() {
   const columns = { id: 'environments.project_uid', number: sql.ref<number>('environments.revision'), code: 'code' }
   return codeUnlessOlder(columns, sql<string>`'env:' || environments.env`)
+}
+
+const depths = Array.from({ length: MAX_ANCESTORS + 1 }, (_, depth) => depth)
+
+/**
+ * The levels of an environment, the nearest first, in statements of their own: joins that follow the row `c` with the
+ * columns `reads` and `env`, and give a row `l` (`depth`, `env`, `revision`, `parent`, `code`) for the environment itself,
+ * which may have no seal, and one for each ancestor. A fixed number of joins by primary key is as fast as none, unlike a
+ * recursive query.
+ */
+export const LEVELS = `${depths
+  .map((depth) =>
+    depth === 0
+      ? 'left join environments e0 on e0.project_uid = c.reads and e0.env = c.env'
+      : `left join environments e${depth} on e${depth}.project_uid = c.reads and e${depth}.env = e${depth - 1}.parent`,
+  )
+  .join('\n')}
+  cross join lateral (values ${depths
+    .map(
+      (depth) =>
+        `(${depth}, ${depth === 0 ? 'c.env' : `e${depth}.env`}, e${depth}.revision, e${depth}.parent, e${depth}.code)`,
+    )
+    .join(', ')}) as l (depth, env, revision, parent, code)`
+
+/** The condition of the rows of `LEVELS`. */
+export const IS_LEVEL = '(l.depth = 0 or l.revision is not null)'
+
+/** The code of a level `l` of the project `reads`, or no bytes if it is older than its mark. */
+export const LEVEL_CODE = `case when l.revision >= (
+    select m.number from high_water_marks m where m.id = l.reads and m.subject = 'env:' || l.env
+  ) then l.code else ''::bytea end`
+
+type Collected<Row> = { -readonly [Name in keyof StoredEnvironment]: StoredEnvironment[Name] } & {
+  readonly current: Row[]
+}
+
+/** Collects the rows of an environment and its ancestors, which come in any order. */
+export function collectLevels<Row extends StoredEnvironment['current'][number]>(projectUid: string, env: string) {
+  const newLevel = (name: string): Collected<Row> => ({ projectUid, env: name, current: [], stored: undefined })
+  const own = newLevel(env)
+  const levels = [own]
+  return {
+    levels,
+    /** The level of a row; its name is null if another row has it. */
+    level: (depth: number, name: string | null): Collected<Row> => {
+      const level = (levels[depth] ??= newLevel(''))
+      if (name !== null) level.env = name
+      return level
+    },
+  }
 }
 
 /** Writes the seal of a locked environment. */

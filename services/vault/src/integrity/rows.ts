@@ -115,6 +115,17 @@ export type ExchangedKeyRow = {
   readonly expiresAt: Date
 }
 
+/** Which secrets of a project another one, the reader, may refer to; null for all. */
+export type ReferenceRuleRow = {
+  readonly id: string
+  readonly projectUid: string
+  readonly readerUid: string
+  readonly readerEnvs: readonly string[] | null
+  readonly envs: readonly string[] | null
+  readonly keys: readonly string[] | null
+  readonly createdAt: Date
+}
+
 /** A URL that receives the changes of a project. */
 export type WebhookRow = {
   readonly id: string
@@ -141,7 +152,7 @@ export type Sealed<Row> = Row & { readonly code: Buffer }
 /** The tables whose rows can be refused. */
 export const REFUSED_TABLES = [
   ...(['projects', 'project_keys', 'environments', 'administrators', 'audit_seals'] as const),
-  ...(['trust_rules', 'exchanged_keys', 'webhooks', 'webhook_deliveries'] as const),
+  ...(['trust_rules', 'exchanged_keys', 'reference_rules', 'webhooks', 'webhook_deliveries'] as const),
   'administrator_sessions',
 ] as const
 export type RefusedTable = (typeof REFUSED_TABLES)[number]
@@ -214,6 +225,7 @@ export function createAuthenticRows(chainKey: KeyObject, onRefused: OnRefused) {
     return stored === undefined ? current.length === 0 : isCode(environmentCode(environment, stored), stored.code)
   }
 
+  /** Whether the vault wrote the row of a project. */
   function acceptProject(project: SealedProject): boolean {
     const isAuthentic = isProject(project)
     if (!isAuthentic) onRefused('projects', { project: project.name })
@@ -255,6 +267,7 @@ export function createAuthenticRows(chainKey: KeyObject, onRefused: OnRefused) {
   return {
     isProject,
     isEnvironment,
+    acceptProject,
     openProject,
     sealProject,
     assertEnvironment,
@@ -357,6 +370,16 @@ export function createAuthenticRows(chainKey: KeyObject, onRefused: OnRefused) {
         ...[row.scope.access, listOf(row.scope.envs), timeOf(row.createdAt), timeOf(row.expiresAt)],
       ],
       ({ id, ruleId }) => ({ key: id, rule: ruleId }),
+    ),
+
+    referenceRules: rowsOf<ReferenceRuleRow>(
+      'reference_rules',
+      'reference-rule',
+      (row) => [
+        ...[row.id, row.projectUid, row.readerUid, listOf(row.readerEnvs), listOf(row.envs), listOf(row.keys)],
+        timeOf(row.createdAt),
+      ],
+      ({ id }) => ({ rule: id }),
     ),
 
     webhooks: rowsOf<WebhookRow>(

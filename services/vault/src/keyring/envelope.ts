@@ -50,8 +50,12 @@ export type ValuePlace = {
   readonly version: number
 }
 
-/** Format 1, algorithm 1 (AES-256-GCM), then the version of the data key in four bytes. */
+/** A value as it is, or one that refers to others. The format is authenticated, so neither can be made the other. */
+export type ValueFormat = 'plain' | 'template'
+
+/** Format 1 or 2 (a template), algorithm 1 (AES-256-GCM), then the version of the data key in four bytes. */
 const HEADER_LENGTH = 6
+const FORMATS: readonly (ValueFormat | undefined)[] = [undefined, 'plain', 'template']
 const LABEL = Buffer.from('vault/value/1')
 
 /**
@@ -59,8 +63,14 @@ const LABEL = Buffer.from('vault/value/1')
  *
  * @returns format, algorithm, version of the data key, nonce, ciphertext, tag
  */
-export function encryptValue(dataKey: KeyObject, dekV: number, place: ValuePlace, value: string): Buffer {
-  const header = Buffer.concat([Buffer.from([1, 1]), uint32(dekV)])
+export function encryptValue(
+  dataKey: KeyObject,
+  dekV: number,
+  place: ValuePlace,
+  value: string,
+  format: ValueFormat = 'plain',
+): Buffer {
+  const header = Buffer.concat([Buffer.from([FORMATS.indexOf(format), 1]), uint32(dekV)])
   return Buffer.concat([header, encrypt(dataKey, Buffer.from(value), additionalDataOf(header, place))])
 }
 
@@ -70,9 +80,24 @@ export function encryptValue(dataKey: KeyObject, dekV: number, place: ValuePlace
  * @throws DecryptionError if the format or the algorithm is unknown
  */
 export function dataKeyVersionOf(blob: Buffer): number {
-  if (blob.length < HEADER_LENGTH || blob[0] !== 1 || blob[1] !== 1)
-    throw new DecryptionError('the stored value has an unknown format')
+  formatOf(blob)
   return blob.readUInt32BE(2)
+}
+
+/**
+ * Returns the format of a stored value, which is only certain once the value has been decrypted.
+ *
+ * @throws DecryptionError if the format or the algorithm is unknown
+ */
+export function formatOf(blob: Buffer): ValueFormat {
+  const format = blob.length < HEADER_LENGTH || blob[1] !== 1 ? undefined : FORMATS[blob[0] ?? 0]
+  if (format === undefined) throw new DecryptionError('the stored value has an unknown format')
+  return format
+}
+
+/** Whether a stored value is a template. That is only certain once the value has been decrypted. */
+export function isTemplate(blob: Buffer): boolean {
+  return FORMATS[blob[0] ?? 0] === 'template'
 }
 
 /**

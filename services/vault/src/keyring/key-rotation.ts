@@ -3,7 +3,7 @@ import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { BY_COMMAND, type NewEntry, newEntry } from '../audit/audit.ts'
 import { chainKeyOwner, type StoredChainKey } from './chain-keys.ts'
 import { type DataKeys, dataKeyOwner, type StoredDataKey } from './data-keys.ts'
-import { DecryptionError, decryptValue, encryptValue, type ValuePlace } from './envelope.ts'
+import { DecryptionError, decryptValue, encryptValue, formatOf, type ValuePlace } from './envelope.ts'
 import type { KnownKek } from './key-check.ts'
 import { type Keyring, KeyringError, rewrapKeys, type WrappedKey } from './keyring.ts'
 
@@ -100,7 +100,7 @@ export function createKeyRotation(deps: {
   async function reencrypt({ place, project, blob, from, to }: ValueToReencrypt): Promise<Buffer> {
     try {
       const value = decryptValue(await dataKeys.unwrap(place.projectUid, from), place, blob)
-      return encryptValue(await dataKeys.unwrap(place.projectUid, to), to.dekV, place, value)
+      return encryptValue(await dataKeys.unwrap(place.projectUid, to), to.dekV, place, value, formatOf(blob))
     } catch (error) {
       if (!(error instanceof DecryptionError)) throw error
       const { env, key, version } = place

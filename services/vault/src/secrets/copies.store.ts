@@ -55,6 +55,7 @@ export function createCopyStore(
         }
         const secrets = await writeSecrets(trx, project.uid, { from, to, now }, versions)
         await addVersions(trx, secrets, blobs, { dekV: dataKey.dekV, now })
+        await addReferences(trx, project.uid, { from, to }, secrets)
         if (added > 0) await requireFewEnvironments(trx, project.uid, limits)
         await requireSpace(trx, project.uid, to, limits)
         await dropOldVersions(trx, secrets, limits)
@@ -142,6 +143,21 @@ async function addVersions(
     select id, version, ${dekV}, blob, ${now}::timestamptz
     from unnest(${secrets.map(({ id }) => id)}::uuid[], ${secrets.map(({ version }) => version)}::integer[],
       ${added}::bytea[]) as n (id, version, blob)`.execute(trx)
+}
+
+async function addReferences(
+  trx: Db,
+  projectUid: string,
+  { from, to }: Pick<CopyRequest, 'from' | 'to'>,
+  secrets: readonly CopiedSecret[],
+): Promise<void> {
+  await sql`
+    insert into secret_references (secret_id, version, project_uid, source, project, env)
+    select n.id, n.version, r.project_uid, ${to}, r.project, r.env
+    from unnest(${secrets.map(({ id }) => id)}::uuid[], ${secrets.map(({ version }) => version)}::integer[],
+      ${secrets.map(({ key }) => key)}::text[]) as n (id, version, key)
+    join secrets s on s.project_uid = ${projectUid} and s.env = ${from} and s.key = n.key
+    join secret_references r on r.secret_id = s.id and r.version = s.version`.execute(trx)
 }
 
 /** One parameter for any number of texts. */

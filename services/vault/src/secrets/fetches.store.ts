@@ -1,8 +1,8 @@
 import type { Pool } from 'pg'
 import { forKeysOfCallers } from '../integrity/exchange-rows.store.ts'
-import { collectLevels, IS_LEVEL, LEVEL_CODE, LEVELS } from '../integrity/levels.store.ts'
-import type { Fetch, Stale, StoredValues } from './secrets.ts'
-import type { StoredValue } from './values.ts'
+import { collectLevels, IS_LEVEL, LEVEL_CODE, LEVELS } from '../integrity/rows.store.ts'
+import type { Fetch, Stale } from './secrets.ts'
+import type { StoredValue, StoredValues } from './values.ts'
 
 /**
  * Reads the values and writes the audit entries of several callers in one statement, which is its own transaction: when

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import type { ProjectCaller } from '../access/project-caller.ts'
 import { createFetches } from './fetches.ts'
-import type { StoredValues } from './secrets.ts'
+import type { StoredValues } from './values.ts'
 
 const ROWS = 2_000
 const ENVIRONMENTS = 64
@@ -41,6 +41,8 @@ function counted() {
         return 'v'
       },
     },
+    resolve: () => Promise.reject(new Error('nothing refers to others')),
+    audit: { append: () => Promise.resolve() },
     rows: { assertInheritance: () => void (now.codes += 1) },
     clock: { now: () => Date.now() },
     signedRequests: { countPendingFetches: () => 0 },

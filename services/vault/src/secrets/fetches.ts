@@ -1,12 +1,15 @@
 import { createBatcher } from '@vault-and-tracker/service-kit/core/batch'
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import type { ProjectCaller } from '../access/project-caller.ts'
-import { newEntry } from '../audit/audit.ts'
+import { type AuditStore, type EntryOfProject, newEntry } from '../audit/audit.ts'
 import { type AuthenticRows, effective } from '../integrity/rows.ts'
+import { isTemplate } from '../keyring/envelope.ts'
+import type { SourceValue } from '../references/references.ts'
 import type { SignedRequests } from '../signed-requests/signed-requests.ts'
 import { createDecryptionQueue, createThreadTurns } from './decryption-queue.ts'
-import type { Fetch, SecretStore, Stale, StorageLimits, StoredValues } from './secrets.ts'
-import type { Values } from './values.ts'
+import { type CrossedReference, type ResolveReferences, sourceValue } from './resolution.ts'
+import type { Fetch, SecretStore, Stale, StorageLimits } from './secrets.ts'
+import type { StoredValues, Values } from './values.ts'
 
 /**
  * A fetch mostly costs Postgres commits and round trips, and the event loop decryption. Fetches under load share both, and
@@ -66,34 +69,63 @@ export type Fetches = ReturnType<typeof createFetches>
 export function createFetches(deps: {
   store: Pick<SecretStore, 'readAll'>
   values: Pick<Values, 'decrypt'>
+  resolve: ResolveReferences
+  audit: Pick<AuditStore, 'append'>
   rows: Pick<AuthenticRows, 'assertInheritance'>
   signedRequests: Pick<SignedRequests, 'countPendingFetches'>
   clock: Clock
   limits: Pick<StorageLimits, 'environmentBytes' | 'secrets'>
 }) {
-  const { store, values, rows, signedRequests, clock, limits } = deps
+  const { store, resolve, audit, values, rows, signedRequests, clock, limits } = deps
   const inTurn = createDecryptionQueue(LARGE_COST_AT_ONCE)
   const threadTurn = createThreadTurns(TURN_COST)
   const costs = new Map<string, { readonly cost: number; readonly until: number }>()
   const sharing = new Map<string, Sharing>()
 
   /** A value that does not decrypt fails the whole fetch: a silently missing variable would be worse. */
-  async function present({ caller }: Fetch, found: StoredValues, cost: number): Promise<Result> {
+  async function present(sharing: readonly [Fetch, ...Fetch[]], found: StoredValues, cost: number): Promise<Result> {
     const { levels } = found
+    const [first] = sharing
+    const { caller } = first
     await threadTurn(levels.reduce((sum, { current }) => sum + current.length, 0) * CODE_COST)
     rows.assertInheritance(levels)
     const members: string[] = []
+    const known = new Map<string, SourceValue>()
+    const refers = levels.some(({ current }) => current.some(({ blob }) => isTemplate(blob)))
     for (const [env, row] of effective(levels)) {
       const turn = threadTurn(costOf(row.blob.length, 1))
       if (turn !== undefined) await turn
       const decrypted = values.decrypt(caller, env, row)
       const value = typeof decrypted === 'string' ? decrypted : await decrypted
       if (value === undefined) return 'stale'
-      members.push(`${JSON.stringify(row.key)}:${JSON.stringify(value)}`)
+      if (refers) known.set(row.key, sourceValue(value, isTemplate(row.blob)))
+      else members.push(memberOf(row.key, value))
+    }
+    let total = cost
+    if (refers) {
+      const root = { project: { uid: caller.projectUid, name: caller.project }, env: first.env }
+      const resolved = await resolve(root, { values: known, areAll: true })
+      for (const [key, value] of resolved.values) {
+        await threadTurn(value.length)
+        members.push(memberOf(key, value))
+      }
+      total += resolved.cost
+      noteCost(placeOf(first), total)
+      await recordReferences(sharing, resolved.crossed)
     }
     const json = `{${members.join(',')}}`
     // Every response with a text would have its own copy until it is read.
-    return { json: cost < LARGE_COST ? json : Buffer.from(json), read: found }
+    return { json: total < LARGE_COST ? json : Buffer.from(json), read: found }
+  }
+
+  /** Before the first byte of an answer with secrets of another project, that project has an entry of each fetch. */
+  async function recordReferences(fetches: readonly Fetch[], crossed: readonly CrossedReference[]): Promise<void> {
+    const entryOf = ({ caller: { address } }: Fetch, { reader, target }: CrossedReference): EntryOfProject => {
+      const by = { actor: `project:${reader.project.name}`, address }
+      const entry = newEntry(clock, { action: 'reference', env: target.env, by, detail: { readerEnv: reader.env } })
+      return { entry, project: target.project }
+    }
+    if (crossed.length > 0) await audit.append(fetches.flatMap((fetch) => crossed.map((each) => entryOf(fetch, each))))
   }
 
   function noteCost(place: string, cost: number): void {
@@ -110,17 +142,21 @@ export function createFetches(deps: {
 
   async function readTogether(fetches: readonly Fetch[]): Promise<readonly (Stale | Promise<Result>)[]> {
     const found = await store.readAll(fetches)
-    const presented = new Map<StoredValues, Promise<Result>>()
+    const presented = new Map<StoredValues, { readonly fetches: Fetch[]; readonly result: Promise<Result> }>()
     return fetches.map((fetch, i) => {
       const stored = found[i]
       if (stored === undefined || stored === 'stale') return 'stale'
       const known = presented.get(stored)
-      if (known !== undefined) return known
+      if (known !== undefined) {
+        known.fetches.push(fetch)
+        return known.result
+      }
       const cost = costOfValues(stored)
       // The names of environments that were never written are unbounded.
       if (stored.levels[0]?.stored !== undefined) noteCost(placeOf(fetch), cost)
-      const result = present(fetch, stored, cost)
-      presented.set(stored, result)
+      const sharing: [Fetch, ...Fetch[]] = [fetch]
+      const result = present(sharing, stored, cost)
+      presented.set(stored, { fetches: sharing, result })
       return result
     })
   }
@@ -172,6 +208,10 @@ export function createFetches(deps: {
 type Sharing = {
   readonly fetches: Fetch[]
   readonly results: Promise<readonly (Stale | Promise<Result>)[]>
+}
+
+function memberOf(key: string, value: string): string {
+  return `${JSON.stringify(key)}:${JSON.stringify(value)}`
 }
 
 function placeOf({ caller, env }: Fetch): string {

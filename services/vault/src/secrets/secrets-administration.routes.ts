@@ -1,17 +1,22 @@
 import { JsonText } from '@vault-and-tracker/rest'
 import { z } from 'zod'
 import type { AuditLog } from '../audit/audit.ts'
-import { idParams, OK, ok, projectParams, time, uuid } from '../http/fields.ts'
+import { env, idParams, OK, ok, projectParams, time, uuid } from '../http/fields.ts'
 import { adminEndpoint, endpoints } from '../http/surface.ts'
 import type { Copies } from './copies.ts'
 import { CHARSET_NAMES, GENERATED_LENGTH, isCharset } from './generated.ts'
-import { detailFields, env, secretKey, value } from './secrets.routes.ts'
+import { detailFields, references, secretKey, value } from './secrets.routes.ts'
 import type { Secrets } from './secrets.ts'
 
 const secret = z
   .strictObject({
     ...{ id: uuid, key: z.string(), env: z.string(), updatedAt: time },
-    ...{ note: z.string().optional(), owner: z.string().optional(), expiresAt: time.optional() },
+    ...{
+      references: z.literal(true).optional(),
+      note: z.string().optional(),
+      owner: z.string().optional(),
+      expiresAt: time.optional(),
+    },
   })
   .meta({ id: 'SecretMetadata', description: 'A secret without its value.' })
 
@@ -70,20 +75,22 @@ export const secretAdminEndpoints = [
         key: secretKey,
         env,
         value: value.optional(),
+        references,
         generate: generation.optional().meta({ description: 'Instead of a value. It is never shown.' }),
         ...detailFields,
       })
       .transform(({ value, generate, ...secret }, context) => {
         const given = value ?? generate
+        if (value === undefined && secret.references) context.addIssue('must have a value with references')
         if (given !== undefined && (value === undefined || generate === undefined)) return { ...secret, value: given }
         context.addIssue('must have either value or generate')
         return z.NEVER
       }),
     answer: ok.extend({ version: z.int() }),
-    errors: ['not_found', 'decryption_failed'],
-    handle: async ({ params, body: { key, env, value, ...details }, caller }, { secrets }) => ({
+    errors: ['not_found', 'decryption_failed', 'unresolved_reference'],
+    handle: async ({ params, body: { key, env, value, references, ...details }, caller }, { secrets }) => ({
       ...OK,
-      version: await secrets.putAny(params.id, { key, env, value, details }, caller),
+      version: await secrets.putAny(params.id, { key, env, value, references, details }, caller),
     }),
   }),
   endpoint({

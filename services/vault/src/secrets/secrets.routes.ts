@@ -1,16 +1,11 @@
 import { JsonText } from '@vault-and-tracker/rest'
 import { z } from 'zod'
-import { DEFAULT_ENV, ENV, SECRET_KEY } from '../access/names.ts'
-import { OK, ok } from '../http/fields.ts'
+import { DEFAULT_ENV, SECRET_KEY } from '../access/names.ts'
+import { env, OK, ok } from '../http/fields.ts'
 import { endpoints } from '../http/surface.ts'
 import { NOTE, OWNER } from './details.ts'
 import type { ProjectSecrets } from './project-secrets.ts'
-import { MAX_VALUE_BYTES } from './secrets.ts'
-
-/** The name of an environment. */
-export const env = z
-  .string()
-  .regex(ENV, 'must be 1 to 64 letters, digits, dots, dashes and underscores, starting with a letter or digit')
+import { MAX_VALUE_BYTES } from './values.ts'
 
 /** The key of a secret. */
 export const secretKey = z.string().regex(SECRET_KEY, 'must be 1 to 256 characters without control characters')
@@ -19,6 +14,12 @@ export const secretKey = z.string().regex(SECRET_KEY, 'must be 1 to 256 characte
 export const value = z
   .string()
   .refine((text) => Buffer.byteLength(text) <= MAX_VALUE_BYTES, 'must be at most 64 KiB of UTF-8')
+
+/** Whether a value in a body contains references. */
+export const references = z.boolean().default(false).meta({
+  description:
+    'Whether the value contains references: ${KEY}, or ${project.environment.KEY}. Write $${ for a literal ${. They are resolved when the value is fetched.',
+})
 
 /** A time that every reader can show. */
 const expiry = z.iso
@@ -58,7 +59,7 @@ export const secretEndpoints = [
     limit: 'fetch',
     query: z.object({ env: env.default(DEFAULT_ENV) }),
     answer: z.record(z.string(), z.string()),
-    errors: ['decryption_failed'],
+    errors: ['decryption_failed', 'unresolved_reference'],
     handle: async ({ query, caller }, { projectSecrets }) =>
       new JsonText((await projectSecrets.fetch(caller, query.env)).json),
   }),
@@ -69,11 +70,11 @@ export const secretEndpoints = [
     operationId: 'putSecret',
     summary: 'Create a secret or overwrite its value',
     limit: 'none',
-    body: z.strictObject({ key: secretKey, value, env, ...detailFields }),
+    body: z.strictObject({ key: secretKey, value, env, references, ...detailFields }),
     answer: ok,
-    errors: ['decryption_failed'],
-    handle: async ({ body: { key, value, env, ...details }, caller }, { projectSecrets }) => {
-      await projectSecrets.put(caller, { key, value, env, details })
+    errors: ['decryption_failed', 'unresolved_reference'],
+    handle: async ({ body: { key, value, env, references, ...details }, caller }, { projectSecrets }) => {
+      await projectSecrets.put(caller, { key, value, env, references, details })
       return OK
     },
   }),

@@ -80,6 +80,7 @@ export function createSecretStore(
       .returning('id')
       .executeTakeFirstOrThrow()
     await addVersion(trx, { id, version, dataKey, blob: await encrypt(version, dataKey), now: secret.now })
+    if (secret.references.length > 0) await addReferences(trx, { id, version }, { uid: project.uid, ...secret })
     if (isNew) await requireFewEnvironments(trx, project.uid, limits)
     await requireSpace(trx, project.uid, secret.env, limits)
     await dropOldVersions(trx, [{ id, version }], limits)
@@ -94,6 +95,8 @@ export function createSecretStore(
       const row = await db.selectFrom('projects').select('uid').where('uid', '=', projectUid).executeTakeFirst()
       return row !== undefined
     },
+
+    isCurrent: (caller, now) => lockCaller(db, caller, now, { covered: true }),
 
     put: (caller, secret, encrypt, entryFor) =>
       writeTransaction(db, caller.wanted, async (trx) => {
@@ -156,6 +159,14 @@ export function createSecretStore(
       const rows = await db
         .selectFrom('secrets')
         .select(['id', 'key', 'env', 'updated_at as updatedAt', 'note', 'owner', 'expires_at as expiresAt'])
+        .select(({ exists, selectFrom }) =>
+          exists(
+            selectFrom('secret_references as r')
+              .select('r.version')
+              .whereRef('r.secret_id', '=', 'secrets.id')
+              .whereRef('r.version', '=', 'secrets.version'),
+          ).as('references'),
+        )
         .where('project_uid', '=', projectUid)
         .$if(env !== undefined, (query) => query.where('env', '=', env ?? ''))
         .$if(after !== undefined, (query) =>
@@ -165,7 +176,10 @@ export function createSecretStore(
         .orderBy('key')
         .limit(limit)
         .execute()
-      return rows.map(({ id, key, env, updatedAt, ...details }) => ({ id, key, env, updatedAt, ...recorded(details) }))
+      return rows.map(({ id, key, env, updatedAt, references, ...details }) => ({
+        ...{ id, key, env, updatedAt, ...(references === true && { references }) },
+        ...recorded(details),
+      }))
     },
 
     versionsOf: async (id, projects) => {
@@ -223,6 +237,10 @@ export function createSecretStore(
         const blob = await reencrypt(stored, { env: secret.env, version: next }, dataKey)
         await trx.updateTable('secrets').set({ version: next, updated_at: now }).where('id', '=', id).execute()
         await addVersion(trx, { id, version: next, dataKey, blob, now })
+        await sql`
+          insert into secret_references (secret_id, version, project_uid, source, project, env)
+          select secret_id, ${next}, project_uid, source, project, env from secret_references
+          where secret_id = ${id} and version = ${version}`.execute(trx)
         await requireSpace(trx, secret.project_uid, secret.env, limits)
         await dropOldVersions(trx, [{ id, version: next }], limits)
         const project = { uid: secret.project_uid, name: secret.name }
@@ -335,6 +353,15 @@ async function addVersion(
       created_at: row.now,
     })
     .execute()
+}
+
+async function addReferences(
+  trx: Db,
+  { id, version }: { id: string; version: number },
+  { uid, env: source, references }: Pick<NewValue, 'env' | 'references'> & { uid: string },
+): Promise<void> {
+  const rows = references.map((place) => ({ secret_id: id, version, project_uid: uid, source, ...place }))
+  await trx.insertInto('secret_references').values(rows).execute()
 }
 
 /** Returns the stored data key of a row. */

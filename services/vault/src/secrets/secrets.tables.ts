@@ -25,6 +25,18 @@ export type SecretTables = {
     blob: Buffer
     created_at: Date
   }
+  /**
+   * Hints: they wake clients that wait for changes, and mark secrets in listings. What a fetch resolves is in the encrypted
+   * value alone, so they have no code. The run-time role can add some, which wakes too often, and removes none.
+   */
+  secret_references: {
+    secret_id: string
+    version: number
+    project_uid: string
+    source: string
+    project: string
+    env: string
+  }
   removed_secrets: {
     project_uid: string
     env: string

@@ -2,15 +2,22 @@ import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { isId, newId } from '@vault-and-tracker/service-kit/core/ids'
 import type { AllowedProjects, Editor, ProjectRef } from '../access/administrator.ts'
 import { PROJECT_NAME } from '../access/names.ts'
-import type { ProjectCaller } from '../access/project-caller.ts'
+import { allows, type ProjectCaller } from '../access/project-caller.ts'
 import { type By, type Detail, type NewEntry, newEntry } from '../audit/audit.ts'
-import { apiError } from '../errors.ts'
-import type { StoredEnvironment } from '../integrity/rows.ts'
+import { apiError, forbidden } from '../errors.ts'
 import type { StoredDataKey } from '../keyring/data-keys.ts'
 import type { WriteTurns } from '../limits/write-turns.ts'
+import {
+  parseTemplate,
+  type Reference,
+  type ReferencePlace,
+  referencesOf,
+  type Template,
+} from '../references/references.ts'
 import type { DetailChanges, RecordedDetails } from './details.ts'
 import { type Generation, generateValue } from './generated.ts'
-import type { NamedPlace, StoredValue, Values } from './values.ts'
+import type { ResolveReferences } from './resolution.ts'
+import type { NamedPlace, StoredValues, Values } from './values.ts'
 
 /** The project, its keys or its rules changed after the signature was verified: verify it again. */
 export type Stale = 'stale'
@@ -26,17 +33,14 @@ export type Fetch = {
   readonly entry: NewEntry
 }
 
-/** All values of an environment and of its ancestors, the nearest first. */
-export type StoredValues = {
-  readonly levels: readonly (Omit<StoredEnvironment, 'current'> & { readonly current: readonly StoredValue[] })[]
-}
-
 /** A secret in a listing, without its value. */
 export type SecretMetadata = {
   readonly id: string
   readonly key: string
   readonly env: string
   readonly updatedAt: Date
+  /** Only in the listing of a value with references. */
+  readonly references?: true
 } & RecordedDetails
 
 /** A value to store, with the id of the secret if it is new. */
@@ -44,6 +48,8 @@ export type NewValue = {
   readonly id: string
   readonly env: string
   readonly key: string
+  /** The environments to which the value refers; its own one has empty names. */
+  readonly references: readonly ReferencePlace[]
   readonly details: DetailChanges
   readonly now: Date
 }
@@ -53,6 +59,8 @@ export type ValueToStore = {
   readonly env: string
   readonly key: string
   readonly value: string
+  /** Whether the value contains references, which are resolved when it is fetched. */
+  readonly references?: boolean
   readonly details?: DetailChanges
 }
 
@@ -86,6 +94,8 @@ export type SecretStore = {
    */
   readAll(fetches: readonly Fetch[]): Promise<readonly (StoredValues | Stale)[]>
   hasProject(projectUid: string): Promise<boolean>
+  /** Whether a caller who writes is the stored one. */
+  isCurrent(caller: ProjectCaller, now: Date): Promise<boolean>
   /** Adds a version, and the secret if it is new, with the value that `encrypt` returns for the reserved version. */
   put(
     caller: ProjectCaller,
@@ -133,9 +143,6 @@ export type SecretStore = {
   ): Promise<number | undefined>
 }
 
-/** The longest value, in bytes of UTF-8. */
-export const MAX_VALUE_BYTES = 65_536
-
 /** How much a project may store. */
 export type StorageLimits = {
   /** The names and encrypted values of an environment together. */
@@ -168,8 +175,14 @@ const MAX_VERSION = 2_147_483_647
 export type Secrets = ReturnType<typeof createSecrets>
 
 /** Creates the use cases of secrets, except fetches. */
-export function createSecrets(deps: { store: SecretStore; values: Values; clock: Clock; inTurn: WriteTurns }) {
-  const { store, values, clock, inTurn } = deps
+export function createSecrets(deps: {
+  store: SecretStore
+  values: Values
+  resolve: ResolveReferences
+  clock: Clock
+  inTurn: WriteTurns
+}) {
+  const { store, values, resolve, clock, inTurn } = deps
 
   const turnOf = ({ project, wanted }: ProjectCaller) => ({ owner: `project ${project}`, project, wanted })
 
@@ -194,7 +207,7 @@ export function createSecrets(deps: { store: SecretStore; values: Values; clock:
   /** Prepares a write: what the store needs to encrypt the value and to record it. */
   async function prepared(
     project: ProjectRef,
-    { env, key, value, details = {} }: ValueToStore,
+    { env, key, value, references = false, details = {} }: ValueToStore,
     by: By,
     more: Detail = {},
   ) {
@@ -203,18 +216,39 @@ export function createSecrets(deps: { store: SecretStore; values: Values; clock:
     })
     // Before its turn, so that writes fail together instead of one after another while the key service is unavailable.
     await values.prepare(placeOf(0))
-    const encrypt: EncryptNewValue = (version, dataKey) => values.encrypt(placeOf(version), dataKey, value)
+    const source = references ? templateOf(value) : undefined
+    const refers = source === undefined ? [] : referencesOf(source)
+    const format = source === undefined ? 'plain' : 'template'
+    const encrypt: EncryptNewValue = (version, dataKey) => values.encrypt(placeOf(version), dataKey, value, format)
+    const check = async (): Promise<void> => {
+      if (source !== undefined) await resolve({ project, env }, { values: new Map([[key, source]]), areAll: false })
+    }
     const entryFor: EntryForStored = (secretId, version, revision) =>
-      newEntry(clock, { action: 'put', env, by, detail: { secretId, key, version, revision, ...more } })
-    const secretNow = (): NewValue => ({ id: newId(), env, key, details, now: new Date(clock.now()) })
-    return { encrypt, entryFor, secretNow }
+      newEntry(clock, {
+        ...{ action: 'put', env, by },
+        detail: { secretId, key, version, revision, ...(references && { references }), ...more },
+      })
+    const secretNow = (): NewValue => ({
+      ...{ id: newId(), env, key, details, now: new Date(clock.now()) },
+      references: source === undefined ? [] : placesOf(refers),
+    })
+    return { refers, check, encrypt, entryFor, secretNow }
   }
 
   return {
     put: async (caller: ProjectCaller, secret: ValueToStore): Promise<'stored' | Stale> => {
       const project = { uid: caller.projectUid, name: caller.project }
-      const { encrypt, entryFor, secretNow } = await prepared(project, secret, caller)
-      return inTurn(turnOf(caller), () => store.put(caller, secretNow(), encrypt, entryFor))
+      const { refers, check, encrypt, entryFor, secretNow } = await prepared(project, secret, caller)
+      // Otherwise a key for one environment could read the others.
+      const isInScope = ({ place }: Reference): boolean =>
+        place?.project !== caller.project || allows(caller.scope, 'write', place.env)
+      if (!refers.every(isInScope)) throw forbidden(caller.actor, caller.project)
+      return inTurn(turnOf(caller), async () => {
+        // A key that was revoked meanwhile learns nothing.
+        if (refers.length > 0 && !(await store.isCurrent(caller, new Date(clock.now())))) return 'stale'
+        await check()
+        return store.put(caller, secretNow(), encrypt, entryFor)
+      })
     },
 
     /**
@@ -233,10 +267,11 @@ export function createSecrets(deps: { store: SecretStore; values: Values; clock:
       const isGenerated = typeof value !== 'string'
       const text = isGenerated ? generateValue(value) : value
       const more = isGenerated ? { generated: true } : {}
-      const { encrypt, entryFor, secretNow } = await prepared(project, { ...secret, value: text }, by, more)
-      const version = await inTurn({ owner: by.actor, project: project.name, wanted: by.wanted }, () =>
-        store.putAny(project, secretNow(), by, encrypt, entryFor),
-      )
+      const { check, encrypt, entryFor, secretNow } = await prepared(project, { ...secret, value: text }, by, more)
+      const version = await inTurn({ owner: by.actor, project: project.name, wanted: by.wanted }, async () => {
+        await check()
+        return store.putAny(project, secretNow(), by, encrypt, entryFor)
+      })
       if (version === undefined) throw apiError('not_found')
       return version
     },
@@ -306,4 +341,18 @@ export function createSecrets(deps: { store: SecretStore; values: Values; clock:
       return restored
     },
   }
+}
+
+/** @throws ApiError invalid_request if the text is malformed */
+function templateOf(text: string): Template {
+  const parsed = parseTemplate(text)
+  if ('problem' in parsed) throw apiError('invalid_request', `value: ${parsed.problem}.`)
+  return parsed
+}
+
+/** The environments of references, each once. A value without any is marked with its own one. */
+function placesOf(references: readonly Reference[]): readonly ReferencePlace[] {
+  const own = { project: '', env: '' }
+  const places = [own, ...references.map(({ place }) => place ?? own)]
+  return [...new Map(places.map((place) => [`${place.project}/${place.env}`, place])).values()]
 }

@@ -2,8 +2,17 @@ import { KeyObject } from 'node:crypto'
 import type { Lookup } from '@vault-and-tracker/service-kit/core/cache'
 import type { ProjectCaller } from '../access/project-caller.ts'
 import { apiError } from '../errors.ts'
+import type { StoredEnvironment } from '../integrity/rows.ts'
 import type { DataKeys, StoredDataKey } from '../keyring/data-keys.ts'
-import { DecryptionError, dataKeyVersionOf, decryptValue, encryptValue, type ValuePlace } from '../keyring/envelope.ts'
+import {
+  DecryptionError,
+  dataKeyVersionOf,
+  decryptValue,
+  encryptValue,
+  formatOf,
+  type ValueFormat,
+  type ValuePlace,
+} from '../keyring/envelope.ts'
 import { KeyringError } from '../keyring/keyring.ts'
 
 /** The place of a value, with the name of the project for the log. */
@@ -11,6 +20,14 @@ export type NamedPlace = ValuePlace & { readonly project: string }
 
 /** A stored value. */
 export type StoredValue = { readonly key: string; readonly version: number; readonly blob: Buffer }
+
+/** All values of an environment and of its ancestors, the nearest first. */
+export type StoredValues = {
+  readonly levels: readonly (Omit<StoredEnvironment, 'current'> & { readonly current: readonly StoredValue[] })[]
+}
+
+/** The longest value, in bytes of UTF-8. */
+export const MAX_VALUE_BYTES = 65_536
 
 /** Encrypts and decrypts values. */
 export type Values = ReturnType<typeof createValues>
@@ -66,12 +83,16 @@ export function createValues(deps: {
 
   return {
     /**
-     * Decrypts a value of the caller's project, synchronously if the data key is cached. Undefined if the project was
+     * Decrypts a value of the caller's or another project, synchronously if the data key is cached. Undefined if the project was
      * deleted meanwhile.
      *
      * @throws ApiError decryption_failed
      */
-    decrypt: (caller: ProjectCaller, env: string, stored: StoredValue): string | Promise<string | undefined> => {
+    decrypt: (
+      caller: Pick<ProjectCaller, 'projectUid' | 'project'>,
+      env: string,
+      stored: StoredValue,
+    ): string | Promise<string | undefined> => {
       const { key, version, blob } = stored
       const place = { projectUid: caller.projectUid, project: caller.project, env, key, version }
       const dekV = reporting(place, () => dataKeyVersionOf(blob))
@@ -85,12 +106,12 @@ export function createValues(deps: {
     prepare: (place: NamedPlace): Promise<void> => reportingAsync(place, () => dataKeys.prepare(place.projectUid)),
 
     /** Encrypts a value for its place. */
-    encrypt: (place: NamedPlace, dataKey: StoredDataKey, value: string): Promise<Buffer> =>
+    encrypt: (place: NamedPlace, dataKey: StoredDataKey, value: string, format: ValueFormat): Promise<Buffer> =>
       reportingAsync(place, async () =>
-        encryptValue(await dataKeys.unwrap(place.projectUid, dataKey), dataKey.dekV, place, value),
+        encryptValue(await dataKeys.unwrap(place.projectUid, dataKey), dataKey.dekV, place, value, format),
       ),
 
-    /** Encrypts a stored value for another place in the same project. */
+    /** Encrypts a stored value for another place in the same project. It keeps its format. */
     reencrypt: (
       old: { place: NamedPlace; dataKey: StoredDataKey; blob: Buffer },
       place: Pick<ValuePlace, 'env' | 'version'>,
@@ -103,7 +124,8 @@ export function createValues(deps: {
           dataKeys.unwrap(projectUid, dataKey),
         ])
         const { env, version } = place
-        return encryptValue(to, dataKey.dekV, { ...old.place, env, version }, decryptValue(from, old.place, old.blob))
+        const value = decryptValue(from, old.place, old.blob)
+        return encryptValue(to, dataKey.dekV, { ...old.place, env, version }, value, formatOf(old.blob))
       }),
   }
 }

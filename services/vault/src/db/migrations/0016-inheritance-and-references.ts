@@ -20,15 +20,18 @@ const STATEMENTS = [
     for each row execute function raise_mark('id', 'reference-rule', '')`,
   `create trigger reference_rules_deleted before delete on reference_rules
     for each row execute function close_marks('id', 'reference-rule')`,
-  // The environments to which a version of a secret refers; its own one is empty. A hint that wakes waiting clients.
+  // The environments to which a version of a secret, in the environment `source`, refers; its own one has empty names.
   `create table secret_references (
     secret_id uuid not null,
     version integer not null,
+    project_uid uuid not null,
+    source text collate "C" not null,
     project text collate "C" not null,
     env text collate "C" not null,
     primary key (secret_id, version, project, env),
     foreign key (secret_id, version) references secret_versions on delete cascade
   )`,
+  'create index secret_references_source on secret_references (project_uid, source)',
 ]
 
 /** Parents of environments, and values that refer to others. */

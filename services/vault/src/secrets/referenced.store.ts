@@ -1,0 +1,71 @@
+import type { Pool } from 'pg'
+import { anyUuid, type Db } from '../database.ts'
+import { referenceRules } from '../integrity/reference-rows.store.ts'
+import { collectLevels, IS_LEVEL, LEVEL_CODE, LEVELS, readProjectsWithoutKeys } from '../integrity/rows.store.ts'
+import type { ReferencedStore } from './resolution.ts'
+import type { StoredValue } from './values.ts'
+
+/** All names of the environments and their ancestors, which their seals cover, but only the wanted values. */
+const READ_WANTED = {
+  name: 'read-wanted',
+  rowMode: 'array' as const,
+  text: `with place as materialized (
+      select n::integer, uid as reads, env from unnest($1::uuid[], $2::text[]) with ordinality as asked (uid, env, n)
+    ), level as materialized (
+      select c.n, c.reads, l.* from place c ${LEVELS} where ${IS_LEVEL}
+    )
+    select l.n, l.depth, l.env, l.parent, null, l.revision, ${LEVEL_CODE}
+    from level l
+    union all
+    select l.n, l.depth, null, null, s.key, s.version, v.blob
+    from level l
+    join secrets s on s.project_uid = l.reads and s.env = l.env
+    left join unnest($3::integer[], $4::text[]) as wanted (n, key) on wanted.n = l.n and wanted.key = s.key
+    left join secret_versions v on v.secret_id = s.id and v.version = s.version and wanted.n is not null`,
+}
+
+type Row =
+  | [n: number, depth: number, env: null, parent: null, key: string, version: number, blob: Buffer | null]
+  | [
+      n: number,
+      depth: number,
+      env: string,
+      parent: string | null,
+      key: null,
+      revision: number | null,
+      code: Buffer | null,
+    ]
+
+const NOTHING = Buffer.alloc(0)
+
+/** Values that others refer to, in Postgres. */
+export function createReferencedStore(db: Db, pool: Pool): ReferencedStore {
+  return {
+    findProjects: (names) => readProjectsWithoutKeys(db, names),
+
+    rulesBetween: (projectUids, readerUids) =>
+      referenceRules(db)
+        .where('r.project_uid', '=', anyUuid(projectUids))
+        .where('r.reader_uid', '=', anyUuid(readerUids))
+        .execute(),
+
+    readWanted: async (wanted) => {
+      const pairs = wanted.flatMap(({ keys }, i) => keys.map((key) => [i + 1, key] as const))
+      const values = [
+        wanted.map(({ projectUid }) => projectUid),
+        wanted.map(({ env }) => env),
+        pairs.map(([n]) => n),
+        pairs.map(([, key]) => key),
+      ]
+      const { rows } = await pool.query<Row>({ ...READ_WANTED, values })
+      const found = wanted.map(({ projectUid, env }) => collectLevels<StoredValue>(projectUid, env))
+      for (const [n, depth, env, parent, key, number, bytes] of rows) {
+        const level = found[n - 1]?.level(depth, env)
+        if (key !== null) level?.current.push({ key, version: number, blob: bytes ?? NOTHING })
+        else if (level !== undefined && number !== null && bytes !== null)
+          level.stored = { revision: number, parent, code: bytes }
+      }
+      return found
+    },
+  }
+}

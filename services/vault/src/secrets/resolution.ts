@@ -1,0 +1,250 @@
+import type { ProjectRef } from '../access/administrator.ts'
+import { apiError } from '../errors.ts'
+import { type AuthenticRows, effective, type SealedProject } from '../integrity/rows.ts'
+import { isTemplate } from '../keyring/envelope.ts'
+import { allowsReference, type ReferenceRule } from '../references/reference-rules.ts'
+import {
+  createResolver,
+  describeFailure,
+  parseTemplate,
+  type Reference,
+  type ReferencePlace,
+  referencesOf,
+  type Source,
+  type SourceValue,
+  type Template,
+} from '../references/references.ts'
+import { MAX_VALUE_BYTES, type StoredValues, type Values } from './values.ts'
+
+/** Values that others refer to. Every method is one statement. */
+export type ReferencedStore = {
+  /** The projects with these names, without their keys. */
+  findProjects(names: readonly string[]): Promise<readonly SealedProject[]>
+  /** The rules of these projects for these readers. */
+  rulesBetween(projectUids: readonly string[], readerUids: readonly string[]): Promise<readonly ReferenceRule[]>
+  /** Environments with all names, and with the wanted values only; the others are empty. */
+  readWanted(
+    wanted: readonly { readonly projectUid: string; readonly env: string; readonly keys: readonly string[] }[],
+  ): Promise<readonly StoredValues[]>
+}
+
+/** The environment whose values are resolved. */
+export type ResolvedPlace = { readonly project: ProjectRef; readonly env: string }
+
+/** An environment of another project that was read, and the environment that refers to it. */
+export type CrossedReference = { readonly reader: ResolvedPlace; readonly target: ResolvedPlace }
+
+/** Resolved values, what was read of other projects, and the cost of reading it, in bytes. */
+export type Resolution = {
+  readonly values: ReadonlyMap<string, string>
+  readonly crossed: readonly CrossedReference[]
+  readonly cost: number
+}
+
+/** How many environments one fetch reads in addition to its own and those it inherits from. */
+const MAX_PLACES = 16
+/** Each round follows all references that are known. */
+const MAX_ROUNDS = 16
+
+type Place = Source & {
+  readonly env: string
+  uid: string | undefined
+  /** Undefined for a key that does not exist. Other keys were not read yet, unless all were. */
+  readonly values: Map<string, SourceValue | undefined>
+  readonly isComplete: boolean
+  /** The rules of this project, by the uid of the reader. */
+  readonly rules: Map<string, readonly ReferenceRule[]>
+}
+
+/** Resolves references. */
+export type ResolveReferences = ReturnType<typeof createResolution>
+
+/**
+ * Resolves values that refer to others, with the stored values of this moment.
+ *
+ * @param deps `maxBytes` is the limit of all values together
+ */
+export function createResolution(deps: {
+  store: ReferencedStore
+  values: Pick<Values, 'decrypt'>
+  rows: Pick<AuthenticRows, 'assertInheritance' | 'acceptProject' | 'referenceRules'>
+  /** Lets other requests have their turn. */
+  threadTurn: (bytes: number) => Promise<void> | undefined
+  maxBytes: number
+}) {
+  const { store, values, rows, threadTurn, maxBytes } = deps
+
+  /**
+   * @param known all values of the environment, or only the one to be written
+   * @throws ApiError unresolved_reference, decryption_failed
+   */
+  return async (
+    root: ResolvedPlace,
+    known: { readonly values: ReadonlyMap<string, SourceValue>; readonly areAll: boolean },
+  ): Promise<Resolution> => {
+    const places = new Map<string, Place>()
+    let bytes = 0
+    let cost = 0
+
+    function placeAt({ project, env }: ReferencePlace): Place {
+      const id = `${project}/${env}`
+      const place = places.get(id) ?? newPlace(project, env, false)
+      places.set(id, place)
+      if (places.size > MAX_PLACES + 1)
+        throw unresolved(`The values refer to more than ${String(MAX_PLACES)} other environments.`)
+      return place
+    }
+
+    function newPlace(project: string, env: string, isComplete: boolean): Place {
+      const place: Place = {
+        ...{ project, env, uid: undefined, values: new Map(), isComplete, rules: new Map() },
+        valueOf: (key) => place.values.get(key),
+        sourceOf: (reference) => {
+          const target = targetOf(place, reference)
+          if (target.uid === undefined) return 'not allowed'
+          return isAllowed(place, target, reference.key) ? target : 'not allowed'
+        },
+      }
+      return place
+    }
+
+    function targetOf(place: Place, { place: to }: Reference): Place {
+      return to === undefined ? place : placeAt(to)
+    }
+
+    function isAllowed(from: Place, to: Place, key: string): boolean {
+      if (from.project === to.project) return true
+      const rules = from.uid === undefined ? [] : (to.rules.get(from.uid) ?? [])
+      return rules.some((rule) => allowsReference(rule, { readerEnv: from.env, env: to.env, key }))
+    }
+
+    const own = newPlace(root.project.name, root.env, known.areAll)
+    own.uid = root.project.uid
+    places.set(`${own.project}/${own.env}`, own)
+    for (const [key, value] of known.values) own.values.set(key, value)
+
+    /** References that were found and not followed yet. */
+    let found: { readonly from: Place; readonly reference: Reference }[] = []
+    const scan = (from: Place, value: SourceValue): void => {
+      if (typeof value !== 'string') for (const reference of referencesOf(value)) found.push({ from, reference })
+    }
+    const crossed = new Map<string, CrossedReference>()
+
+    async function identify(): Promise<void> {
+      const unknown = [...places.values()].filter((place) => place.uid === undefined)
+      for (const place of unknown) if (place.project === own.project) place.uid = own.uid
+      const names = [...new Set(unknown.filter(({ uid }) => uid === undefined).map(({ project }) => project))]
+      const projects = names.length === 0 ? [] : (await store.findProjects(names)).filter(rows.acceptProject)
+      for (const place of unknown) place.uid ??= projects.find(({ name }) => name === place.project)?.uid
+      await readRules()
+    }
+
+    async function readRules(): Promise<void> {
+      const pairs = found.flatMap(({ from, reference }) => {
+        const to = targetOf(from, reference)
+        const isNew = from.uid !== undefined && to.uid !== undefined && from.uid !== to.uid && !to.rules.has(from.uid)
+        return isNew ? [{ from: from.uid ?? '', to }] : []
+      })
+      if (pairs.length === 0) return
+      const targets = [...new Set(pairs.map(({ to }) => to.uid ?? ''))]
+      const readers = [...new Set(pairs.map(({ from }) => from))]
+      const rules = (await store.rulesBetween(targets, readers)).filter(rows.referenceRules.accept)
+      for (const { from, to } of pairs)
+        to.rules.set(
+          from,
+          rules.filter(({ projectUid, readerUid }) => projectUid === to.uid && readerUid === from),
+        )
+    }
+
+    function wantedValues(): ReadonlyMap<Place, ReadonlySet<string>> {
+      const wanted = new Map<Place, Set<string>>()
+      for (const { from, reference } of found) {
+        const to = targetOf(from, reference)
+        if (to.uid === undefined || !isAllowed(from, to, reference.key)) continue
+        if (from.project !== to.project) cross(from, to)
+        if (to.isComplete || to.values.has(reference.key)) continue
+        wanted.set(to, (wanted.get(to) ?? new Set()).add(reference.key))
+      }
+      return wanted
+    }
+
+    function cross(from: Place, to: Place): void {
+      const refOf = ({ uid, project, env }: Place): ResolvedPlace => ({
+        project: { uid: uid ?? '', name: project },
+        env,
+      })
+      crossed.set(`${from.project}/${from.env} ${to.project}/${to.env}`, { reader: refOf(from), target: refOf(to) })
+    }
+
+    async function load(wanted: ReadonlyMap<Place, ReadonlySet<string>>): Promise<void> {
+      const list = [...wanted].map(([place, keys]) => ({ place, keys: [...keys] }))
+      const read = await store.readWanted(
+        list.map(({ place: { uid, env }, keys }) => ({ projectUid: uid ?? '', env, keys })),
+      )
+      for (const [i, { place, keys }] of list.entries()) {
+        const { levels } = read[i] ?? { levels: [] }
+        const names = levels.reduce((sum, { current }) => sum + current.length, 0)
+        cost += names * ROW_COST
+        await threadTurn(names * CODE_COST)
+        rows.assertInheritance(levels)
+        for (const key of keys) place.values.set(key, undefined)
+        for (const [env, row] of effective(levels)) {
+          if (!place.values.has(row.key) || !wanted.get(place)?.has(row.key)) continue
+          bytes += row.blob.length
+          cost += row.blob.length
+          if (bytes > maxBytes) throw unresolved('The values refer to others that are too large together.')
+          await threadTurn(row.blob.length)
+          const text = await values.decrypt({ projectUid: place.uid ?? '', project: place.project }, env, row)
+          // The project was deleted meanwhile.
+          if (text === undefined) continue
+          const value = sourceValue(text, isTemplate(row.blob))
+          place.values.set(row.key, value)
+          scan(place, value)
+        }
+      }
+    }
+
+    for (const value of known.values.values()) scan(own, value)
+    for (let rounds = 0; found.length > 0 && rounds < MAX_ROUNDS; rounds++) {
+      for (const { from, reference } of found) targetOf(from, reference)
+      await identify()
+      const wanted = wantedValues()
+      found = []
+      if (wanted.size > 0) await load(wanted)
+    }
+
+    const resolver = createResolver({ valueBytes: MAX_VALUE_BYTES, totalBytes: maxBytes })
+    const resolved = new Map<string, string>()
+    for (const [key, value] of known.values) {
+      await threadTurn(typeof value === 'string' ? value.length : value.length * REFERENCE_COST)
+      const text = resolver.resolve(own, key, value)
+      if (typeof text !== 'string') throw unresolved(describeFailure(text))
+      resolved.set(key, text)
+      cost += text.length
+    }
+    return { values: resolved, crossed: [...crossed.values()], cost }
+  }
+}
+
+/** Authenticating a secret's version costs a fraction of decrypting its value. */
+const CODE_COST = 256
+/** The memory and time of a name that is read, as a number of bytes. */
+const ROW_COST = 512
+/** The time to follow a reference, as a number of bytes. */
+const REFERENCE_COST = 1_024
+
+const unresolved = (message: string) => apiError('unresolved_reference', message)
+
+/** A decrypted value. @throws ApiError decryption_failed if a stored template is malformed, which the vault never stores */
+export function sourceValue(text: string, refers: boolean): SourceValue {
+  return refers ? (templateOf(text) ?? raise()) : text
+}
+
+function templateOf(text: string): Template | undefined {
+  const parsed = parseTemplate(text)
+  return 'problem' in parsed ? undefined : parsed
+}
+
+function raise(): never {
+  throw apiError('decryption_failed')
+}
