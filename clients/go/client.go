@@ -214,11 +214,21 @@ func (c *Client) ListKeys(ctx context.Context, env string) ([]string, error) {
 
 // Put creates a secret or overwrites its value.
 func (c *Client) Put(ctx context.Context, key, value, env string) error {
+	return c.put(ctx, key, value, map[string]any{"key": key, "value": value, "env": env})
+}
+
+// PutReferences is Put for a value that contains references such as ${KEY} or ${project.environment.KEY}, which the vault
+// resolves when the secret is read.
+func (c *Client) PutReferences(ctx context.Context, key, value, env string) error {
+	return c.put(ctx, key, value, map[string]any{"key": key, "value": value, "env": env, "references": true})
+}
+
+func (c *Client) put(ctx context.Context, key, value string, members map[string]any) error {
 	if !utf8.ValidString(key) || !utf8.ValidString(value) {
 		// JSON cannot represent it, and encoding/json would replace the bytes.
 		return &Error{Code: "invalid_request", Message: "the key or the value is not valid UTF-8; encode it, for example as base64"}
 	}
-	body, err := json.Marshal(map[string]string{"key": key, "value": value, "env": env})
+	body, err := json.Marshal(members)
 	if err != nil {
 		return err
 	}

@@ -44,6 +44,15 @@ func TestSecretsComeBackAsTheyWereStored(t *testing.T) {
 	equal(t, []any{keys, err}, []any{[]string{}, nil})
 }
 
+func TestReferencesAreResolved(t *testing.T) {
+	ctx, client := context.Background(), vaultClient(t)
+	equal(t, client.Put(ctx, "HOST", "example.org", "go-refers"), nil)
+	equal(t, client.PutReferences(ctx, "URL", "https://${HOST}", "go-refers"), nil)
+	fetched, err := client.Fetch(ctx, "go-refers")
+	equal(t, []any{fetched, err}, []any{map[string]string{"HOST": "example.org", "URL": "https://example.org"}, nil})
+	fails(t, client.PutReferences(ctx, "A", "${NONE}", "go-refers"), "unresolved_reference")
+}
+
 func TestTheVaultRefusesWhatItDoesNotStore(t *testing.T) {
 	ctx, client := context.Background(), vaultClient(t)
 	for _, env := range []string{"", "a b", "ü", "a&b=c", strings.Repeat("a", 65)} {

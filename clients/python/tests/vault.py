@@ -62,6 +62,14 @@ class Vault(unittest.TestCase):
             assert error.clock_difference is not None
             self.assertAlmostEqual(error.clock_difference, ahead, delta=60)
 
+    def test_references_are_resolved(self) -> None:
+        client = vault(env="py-refers")
+        client.put("HOST", "example.org")
+        client.put("URL", "https://${HOST}", references=True)
+        asyncio.run(AsyncVaultClient.from_env().put("PLAIN", "${HOST}", "py-refers"))
+        self.assertEqual(client.fetch(), {"HOST": "example.org", "URL": "https://example.org", "PLAIN": "${HOST}"})
+        self.fails("unresolved_reference", lambda: client.put("A", "${NONE}", references=True))
+
     def test_many_calls_run_at_once(self) -> None:
         client = AsyncVaultClient.from_env()
 

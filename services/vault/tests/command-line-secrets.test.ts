@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { temporaryFolder } from '@vault-and-tracker/dev-env'
-import { admin } from './support/client.ts'
+import { admin, createProject } from './support/client.ts'
 import { COMMAND, type CommandWorld, startForCommand } from './support/command.ts'
+import { ADMIN_TOKEN } from './support/vault.ts'
 
 // The `vault` command for editors, who never see values.
 let world: CommandWorld
@@ -88,7 +89,7 @@ test('records, lists and removes the details of a secret', async () => {
   expect(noted).toMatchObject({ key: 'NOTED', note: 'see the runbook', owner: 'ada' })
   expect(Math.abs(Date.parse(noted?.expiresAt ?? '') - Date.now() - 10 * 86_400_000)).toBeLessThan(600_000)
   expect((await secrets('shop', '--env', 'noted')).out).toMatch(
-    /^ID +KEY +ENV +UPDATED AT +EXPIRES AT +OWNER +NOTE\n\S+ +NOTED +noted +\S+ +\S+ +ada +see the runbook\n$/,
+    /^ID +KEY +ENV +UPDATED AT +EXPIRES AT +OWNER +NOTE +REFERENCES\n\S+ +NOTED +noted +\S+ +\S+ +ada +see the runbook +-\n$/,
   )
   const soon = JSON.parse((await secrets('expiring', '--days', '11', '--json')).out) as Listed[]
   expect(soon).toMatchObject([{ key: 'NOTED', owner: 'ada' }])
@@ -120,6 +121,47 @@ test('compares two environments, and copies what is missing', async () => {
   expect(copied.out).toMatch(/Copied 1 secret .*1 /)
   expect(await world.client.getAll('right')).toMatchObject({ BOTH: 'right BOTH', ONLY_LEFT: 'left ONLY_LEFT' })
   expect(await secrets('compare', 'shop', 'right', 'right', '--exit-code')).toMatchObject({ status: 0 })
+})
+
+test('inherited keys are not missing in a comparison', async () => {
+  const environments = (...args: string[]) =>
+    vaultWith({ VAULT_ADMIN_TOKEN: ADMIN_TOKEN }, ['admin', 'environments', ...args])
+  await world.client.put('BASE', '1', 'base')
+  await world.client.put('OWN', '1', 'child')
+  expect(await environments('set-parent', 'shop', 'child', 'base')).toMatchObject({ status: 0, err: '' })
+  const json = await environments('list', 'shop', '--json')
+  expect(JSON.parse(json.out)).toEqual(expect.arrayContaining([{ env: 'child', parent: 'base', secrets: 1 }]))
+  expect((await secrets('compare', 'shop', 'base', 'child')).out).toBe('+ OWN\n')
+  expect(await world.client.getAll('child')).toEqual({ BASE: '1', OWN: '1' })
+  expect((await environments('set-parent', 'shop', 'base', 'child')).status).toBe(1)
+  for (const args of [['child'], ['child', 'base', '--none'], ['child', '../x']])
+    expect((await environments('set-parent', 'shop', ...args)).status).toBe(2)
+  expect(await environments('set-parent', 'shop', 'child', '--none')).toMatchObject({ status: 0 })
+  expect(await world.client.getAll('child')).toEqual({ OWN: '1' })
+})
+
+test('stores values with references, and manages who may refer to a project', async () => {
+  const asAdmin = (...args: string[]) => vaultWith({ VAULT_ADMIN_TOKEN: ADMIN_TOKEN }, ['admin', ...args])
+  await createProject(world.vault.url, 'database')
+  await admin(world.vault.url, 'PUT', '/projects/database/secrets', { env: 'main', key: 'URL', value: 'pg://db' })
+  await world.client.put('HOST', 'example.org', 'refers')
+  const stored = ['set', 'URL', '--references', '--env', 'refers']
+  expect(await vaultWith({}, stored, 'https://${HOST}')).toMatchObject({ status: 0, err: '' })
+  const refer = (): Promise<Outcome> =>
+    pipe('${database.main.URL}', 'set', 'shop', 'DB', '--references', '--env', 'refers')
+  expect(await refer()).toMatchObject({ status: 1, err: expect.stringContaining('database.main.URL') })
+  const rule = ['add', 'database', '--reader', 'shop', '--envs', 'main', '--key', 'URL', '--json']
+  const { id } = JSON.parse((await asAdmin('references', ...rule)).out) as { id: string }
+  expect(await refer()).toMatchObject({ status: 0 })
+  expect(await world.client.getAll('refers')).toEqual({
+    HOST: 'example.org',
+    URL: 'https://example.org',
+    DB: 'pg://db',
+  })
+  const rules = JSON.parse((await asAdmin('references', 'list', 'database', '--json')).out) as object[]
+  expect(rules).toMatchObject([{ id, project: 'shop', readerEnvs: null, envs: ['main'], keys: ['URL'] }])
+  expect(await asAdmin('references', 'remove', 'database', id)).toMatchObject({ status: 0 })
+  await expect(world.client.getAll('refers')).rejects.toMatchObject({ code: 'unresolved_reference' })
 })
 
 test('overwrites only after a confirmation', async () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { temporaryFolder } from '@vault-and-tracker/dev-env'
+import { admin, createProject } from './support/client.ts'
 import { COMMAND, type CommandWorld, startForCommand } from './support/command.ts'
 
 // `vault run --watch` as a separate process, which receives signals.
@@ -57,4 +58,30 @@ test('does not restart a command that was asked to end', async () => {
   await world.client.put('A', 'last')
   expect(await running.status).toBe(4)
   expect(readFileSync(file, 'utf8')).toBe('first\n')
+})
+
+test('restarts when a parent environment or a referenced secret changes at another replica', async () => {
+  const { url } = world.vault
+  await createProject(url, 'database')
+  await admin(url, 'POST', '/projects/database/reference-rules', { project: 'shop' })
+  const replica = await world.vault.replica()
+  const put = (project: string, env: string, key: string, value: string, references = false) =>
+    admin(replica.url, 'PUT', `/projects/${project}/secrets`, { env, key, value, references })
+  await put('database', 'main', 'HOST', 'one')
+  await put('shop', 'common', 'A', 'first')
+  await put('shop', 'common', 'DB', '${database.main.HOST}', true)
+  const [version] = (await admin(url, 'GET', '/projects/shop/secrets?env=production')).body as { id: string }[]
+  if (version !== undefined) await admin(url, 'DELETE', `/secrets/${version.id}`)
+  await admin(url, 'PUT', '/projects/shop/environments/production', { parent: 'common' })
+  const file = newFile()
+  const script = `require('fs').appendFileSync('${file}', process.env.A + ' ' + process.env.DB + '\\n')
+    if (process.env.DB === 'two') setTimeout(() => process.exit(5), 100); else setInterval(() => {}, 1000)`
+  const running = runWatching(script)
+  await until(() => lines(file) === 1)
+  await put('shop', 'common', 'A', 'second')
+  await until(() => lines(file) === 2)
+  await put('database', 'main', 'HOST', 'two')
+  expect(await running.status).toBe(5)
+  expect(readFileSync(file, 'utf8')).toBe('first one\nsecond one\nsecond two\n')
+  await replica.stop()
 })

@@ -1,6 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { eventually } from '@vault-and-tracker/dev-env'
-import { type Answer, admin, createProject, type Key, send, signedSend, statusAndError } from './support/client.ts'
+import {
+  type Answer,
+  admin as adminNow,
+  createProject,
+  type Key,
+  send,
+  signedSend,
+  statusAndError,
+} from './support/client.ts'
 import { audit, rows } from './support/rows.ts'
 import { connectSql } from './support/sql.ts'
 import { startVault, type TestVault } from './support/vault.ts'
@@ -29,6 +37,14 @@ beforeEach(async () => {
   key = await createProject(vault.url, shop)
   dbKey = await createProject(vault.url, db)
 })
+
+let last: Promise<unknown> = Promise.resolve()
+/** Sends a request after the previous ones, so that a list of them is in order. */
+function admin(...request: Parameters<typeof adminNow>): Promise<Answer> {
+  const sent = last.then(() => adminNow(...request))
+  last = sent.catch(() => undefined)
+  return sent
+}
 
 type Place = { project?: string; env?: string; references?: unknown }
 const put = (name: string, value: unknown, { project = shop, env = 'production', ...more }: Place = {}) =>
@@ -101,7 +117,7 @@ test('a missing or circular reference is refused at write and at fetch, and name
 test('simultaneous writes that become circular together fail the fetch', async () => {
   await ok(put('A', 'a'), put('B', 'b'))
   const at = (name: string, value: string, url: string) =>
-    admin(url, 'PUT', `/projects/${shop}/secrets`, { env: 'production', key: name, value, references: true })
+    adminNow(url, 'PUT', `/projects/${shop}/secrets`, { env: 'production', key: name, value, references: true })
   const written = await Promise.all([at('A', '${B}', vault.url), at('B', '${A}', replica.url)])
   const statuses = written.map(({ status }) => status)
   expect([200, 409]).toContain(statuses[0])
@@ -312,7 +328,7 @@ describe('reference rules', () => {
 
   test('are at most 50 per project, also if two administrators add one at the same time', async () => {
     for (let i = 0; i < 49; i++) await ok(allow())
-    const at = (url: string) => admin(url, 'POST', `/projects/${db}/reference-rules`, { project: shop })
+    const at = (url: string) => adminNow(url, 'POST', `/projects/${db}/reference-rules`, { project: shop })
     const last = await Promise.all([at(vault.url), at(replica.url), at(vault.url)])
     expect(last.map(({ status }) => status).toSorted()).toEqual([201, 409, 409])
     expect(statusAndError(await allow())).toEqual([409, 'too_many_reference_rules'])

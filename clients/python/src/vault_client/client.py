@@ -141,8 +141,11 @@ class _Client:
         path = f"/v1/secrets?env={_escaped(self._env if env is None else env)}"
         return _read_secrets((yield from self._call("GET", path)))
 
-    def _put(self, key: str, value: str, env: str | None) -> Steps[None]:
-        body = {"key": key, "value": value, "env": self._env if env is None else env}
+    def _put(self, key: str, value: str, env: str | None, references: bool) -> Steps[None]:
+        body: dict[str, object] = {"key": key, "value": value, "env": self._env if env is None else env}
+        if references:
+            # An older vault refuses members that it does not know.
+            body["references"] = True
         yield from self._call("PUT", "/v1/secrets", json.dumps(body).encode())
 
     def _delete(self, key: str, env: str | None) -> Steps[None]:
@@ -196,9 +199,13 @@ class VaultClient(_Client):
         """Returns the keys of an environment, sorted. For the vault and its audit log this is a fetch."""
         return sorted(self.fetch(env))
 
-    def put(self, key: str, value: str, env: str | None = None) -> None:
-        """Creates a secret or overwrites its value."""
-        run(self._put(key, value, env))
+    def put(self, key: str, value: str, env: str | None = None, *, references: bool = False) -> None:
+        """Creates a secret or overwrites its value.
+
+        :param references: the value contains references such as ``${KEY}`` or ``${project.environment.KEY}``, which the
+            vault resolves when the secret is read
+        """
+        run(self._put(key, value, env, references))
 
     def delete(self, key: str, env: str | None = None) -> None:
         """Deletes a secret with all its versions.
@@ -245,9 +252,9 @@ class AsyncVaultClient(_Client):
         """Returns the keys of an environment, sorted. For the vault and its audit log this is a fetch."""
         return sorted(await self.fetch(env))
 
-    async def put(self, key: str, value: str, env: str | None = None) -> None:
-        """Creates a secret or overwrites its value."""
-        await run_async(self._put(key, value, env))
+    async def put(self, key: str, value: str, env: str | None = None, *, references: bool = False) -> None:
+        """Creates a secret or overwrites its value. See :meth:`VaultClient.put`."""
+        await run_async(self._put(key, value, env, references))
 
     async def delete(self, key: str, env: str | None = None) -> None:
         """Deletes a secret with all its versions.

@@ -23,8 +23,13 @@ export type VaultClient = {
   getAll(env?: string): Promise<Secrets>
   /** Returns the value of one secret, or undefined if the environment does not contain the key. */
   get(key: string, env?: string): Promise<string | undefined>
-  /** Creates a secret or overwrites its value. */
-  put(key: string, value: string, env?: string): Promise<void>
+  /**
+   * Creates a secret or overwrites its value.
+   *
+   * @param options `references`: the value contains references such as `${KEY}` or `${project.environment.KEY}`, which the
+   *   vault resolves when the secret is read
+   */
+  put(key: string, value: string, env?: string, options?: { readonly references?: boolean }): Promise<void>
   /** Deletes a secret by its id, which `vault admin secrets` lists. */
   remove(id: string): Promise<void>
   /** Deletes a secret by its key. */
@@ -75,9 +80,11 @@ export function clientWith(signer: Signer): (options: VaultClientOptions) => Vau
       },
       getAll: async (env = DEFAULT_ENV) => copySecrets(await cached(env)),
       get: async (name, env = DEFAULT_ENV) => (await cached(env))[name],
-      put: async (name, value, env = DEFAULT_ENV) => {
+      put: async (name, value, env = DEFAULT_ENV, { references = false } = {}) => {
         try {
-          await send('PUT', '/v1/secrets', { body: JSON.stringify({ key: name, value, env }) })
+          // An older vault refuses members that it does not know.
+          const body = { key: name, value, env, ...(references && { references }) }
+          await send('PUT', '/v1/secrets', { body: JSON.stringify(body) })
         } finally {
           // Even if the request failed: the vault may have stored the value.
           cache?.clear(env)

@@ -34,6 +34,14 @@ export async function adminClient(options: GlobalOptions, terminal: Terminal) {
     addTrustRule: async (id: string, rule: object) =>
       (await send('POST', `/projects/${at(id)}/trust-rules`, rule, true)) as Row,
     removeTrustRule: (id: string, rule: string) => send('DELETE', `/projects/${at(id)}/trust-rules/${at(rule)}`),
+    referenceRules: (id: string) => rows(`/projects/${at(id)}/reference-rules`),
+    addReferenceRule: async (id: string, rule: object) =>
+      (await send('POST', `/projects/${at(id)}/reference-rules`, rule, true)) as Row,
+    removeReferenceRule: (id: string, rule: string) =>
+      send('DELETE', `/projects/${at(id)}/reference-rules/${at(rule)}`),
+    environments: (id: string) => rows(`/projects/${at(id)}/environments`),
+    setParent: (id: string, env: string, parent: string | null) =>
+      send('PUT', `/projects/${at(id)}/environments/${at(env)}`, { parent }),
     secrets: async (id: string, env?: string) =>
       (await rows(`/projects/${at(id)}/secrets${query({ env })}`)) as readonly SecretMetadata[],
     putSecret: async (id: string, body: object) =>

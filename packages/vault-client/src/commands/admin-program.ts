@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import { addTrust } from '../oidc/trust-program.ts'
 import { adminCommands } from './admin.ts'
+import { addEnvironments, addReferenceRules } from './admin-inheritance.ts'
 import { keyCommands } from './admin-keys.ts'
 import { addAdminSecrets } from './admin-secrets-program.ts'
 import { addWebhooks } from './admin-webhooks.ts'
@@ -46,6 +47,8 @@ export function addAdmin(program: Command, terminal: Terminal, exit: (status: nu
   addKeys(admin, terminal)
   addTrust(admin, [accessOption('read by default'), envsOption('all by default')], terminal)
   addAdminSecrets(admin, terminal, exit)
+  addEnvironments(admin, terminal)
+  addReferenceRules(admin, terminal)
   addSecrets(admin, terminal)
   addWebhooks(admin, terminal)
   addAdministrators(admin, terminal)
@@ -201,7 +204,7 @@ function addAudit(admin: Command, terminal: Terminal): void {
     .addOption(
       new Option(
         '--actor <actor>',
-        'Only entries of this actor: key:<fingerprint>, administrator[:<id>], oidc:<subject>, command or unknown',
+        'Only entries of this actor: key:<fingerprint>, project:<name>, administrator[:<id>], oidc:<subject>, command or unknown',
       ).argParser(readText),
     )
     .addOption(new Option('--key-name <name>', 'Only entries of keys with this name').argParser(readText))

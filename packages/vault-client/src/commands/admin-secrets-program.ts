@@ -1,6 +1,6 @@
 import { Argument, type Command, Option } from 'commander'
 import { adminSecretCommands as commands, type DetailOptions } from './admin-secrets.ts'
-import { ADMIN_SECRETS_HELP } from './help.ts'
+import { ADMIN_SECRETS_HELP, REFERENCES } from './help.ts'
 import type { GlobalOptions } from './settings.ts'
 import type { Terminal } from './terminal.ts'
 import { collect, readDays, readEnvironment, readExpiry, readLength, readText } from './values.ts'
@@ -50,7 +50,8 @@ export function addAdminSecrets(admin: Command, terminal: Terminal, exit: (statu
       .command('set <project> <key>')
       .description('Store a secret from standard input, a prompt or a file')
       .addOption(envOption('Environment; production by default'))
-      .option('--from-file <path>', 'File to store'),
+      .option('--from-file <path>', 'File to store')
+      .option('--references', REFERENCES),
   ).action((project: string, key: string, _options, command: Command) =>
     commands.set(project, key, command.optsWithGlobals(), terminal),
   )

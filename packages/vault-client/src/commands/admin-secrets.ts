@@ -14,7 +14,7 @@ export type DetailOptions = {
 
 type PlaceOptions = GlobalOptions & { readonly env?: string }
 
-const COLUMNS = ['id', 'key', 'env', 'updatedAt', 'expiresAt', 'owner', 'note'] as const
+const COLUMNS = ['id', 'key', 'env', 'updatedAt', 'expiresAt', 'owner', 'note', 'references'] as const
 const EXPIRING_COLUMNS = ['expiresAt', 'project', 'env', 'key', 'owner', 'note', 'id'] as const
 
 function bodyOf({ note, owner, expires }: DetailOptions): object {
@@ -40,14 +40,15 @@ export const adminSecretCommands = {
   set: async (
     project: string,
     key: string,
-    options: PlaceOptions & DetailOptions & { fromFile?: string },
+    options: PlaceOptions & DetailOptions & { fromFile?: string; references?: boolean },
     terminal: Terminal,
   ): Promise<void> => {
     if (key.includes('=')) throw new UsageError(assignmentHint(key, `vault admin secrets set ${printable(project)}`))
     const env = await environmentOf(options, terminal)
     const admin = await adminClient(options, terminal)
     const value = await readValue(key, options, terminal, '--from-file /dev/null')
-    const { version } = await admin.putSecret(project, { key, env, value, ...bodyOf(options) })
+    const references = options.references === true && { references: true }
+    const { version } = await admin.putSecret(project, { key, env, value, ...references, ...bodyOf(options) })
     const text = `Set ${placeText(key, project, env)}, version ${String(version)}.`
     done(options, terminal, text, { ok: true, version })
   },
@@ -106,7 +107,15 @@ export const adminSecretCommands = {
   ): Promise<number> => {
     const { project, left, right } = places
     const admin = await adminClient(options, terminal)
-    const keysOf = async (env: string) => new Set((await admin.secrets(project, env)).map(({ key }) => key))
+    const environments = await admin.environments(project)
+    const parentOf = (env: string) => environments.find((each) => each['env'] === env)?.['parent']
+    /** Including inherited keys. */
+    const keysOf = async (env: string): Promise<ReadonlySet<string>> => {
+      const keys = new Set<string>()
+      for (let at: unknown = env; typeof at === 'string'; at = parentOf(at))
+        for (const { key } of await admin.secrets(project, at)) keys.add(key)
+      return keys
+    }
     const [inLeft, inRight] = [await keysOf(left), await keysOf(right)]
     const changes: Changes = {
       added: [...inRight].filter((key) => !inLeft.has(key)),

@@ -99,3 +99,7 @@ Examples:
   $ vault get DATABASE_URL
   $ vault get TLS_KEY --output tls.key
 `
+
+/** The description of the flag that stores a value with references. */
+export const REFERENCES =
+  'Resolve ${KEY} and ${project.environment.KEY} in the value when it is read; $${ is a literal ${'

@@ -5,7 +5,7 @@ import { FORMATS } from '../formats/formats.ts'
 import { addAdmin, yesOption } from './admin-program.ts'
 import type { Command as ChildCommand } from './child.ts'
 import { completionScript, SHELLS, type Shell } from './completions.ts'
-import { EXCHANGE_HELP, EXPORT_HELP, GET_HELP, HELP, RUN_HELP, SET_HELP } from './help.ts'
+import { EXCHANGE_HELP, EXPORT_HELP, GET_HELP, HELP, REFERENCES, RUN_HELP, SET_HELP } from './help.ts'
 import { exchangeToFile, keygen, login, logout, publicKey, whoami } from './identity.ts'
 import { type RunOptions, run } from './run.ts'
 import * as secrets from './secrets.ts'
@@ -234,6 +234,7 @@ function addSecrets(program: Command, terminal: Terminal, exit: (status: number)
     .addOption(envOption())
     .option('--from-file <path>', 'File to store')
     .option('--value <value>', 'Value to store; other users of this machine can see it')
+    .option('--references', REFERENCES)
     .addHelpText('after', SET_HELP)
     .action(async (key: string, _options, command: Command) =>
       secrets.set(key, await withEnv(command, terminal), terminal),

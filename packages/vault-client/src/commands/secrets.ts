@@ -66,14 +66,14 @@ export async function list(options: EnvOptions, terminal: Terminal): Promise<voi
  */
 export async function set(
   key: string,
-  options: EnvOptions & { fromFile?: string; value?: string },
+  options: EnvOptions & { fromFile?: string; value?: string; references?: boolean },
   terminal: Terminal,
 ): Promise<void> {
   if (key.includes('=')) throw new UsageError(assignmentHint(key, 'vault set'))
   const settings = await clientSettings(options, terminal)
   const value = await readValue(key, options, terminal, "--value ''")
   const { project } = settings
-  await createVaultClient(settings).put(key, value, options.env)
+  await createVaultClient(settings).put(key, value, options.env, { references: options.references === true })
   const text = `Set ${placeText(key, project, options.env)}.\n`
   report(options, terminal, { ok: true, key, project, env: options.env }, text)
 }
