@@ -7,15 +7,22 @@ import { type Column, Table } from '@vault-and-tracker/web-kit/table'
 import { useState } from 'react'
 import { api, read } from '../api/client.ts'
 import { useAdministrator } from '../api/session.ts'
-import type { SecretMetadata } from '../api/types.ts'
+import type { Environment, SecretMetadata } from '../api/types.ts'
 import { actionsColumn } from '../frame/actions-column.tsx'
-import { secretsOf } from './queries.ts'
+import { effectiveSecrets } from './inheritance.ts'
+import { environmentsOf, secretsOf } from './queries.ts'
 
 /** The two environments that are compared. */
 type Sides = { readonly left: string; readonly right: string }
 
 /** A key that only one of the environments has. */
-type Missing = { readonly key: string; readonly from: string; readonly to: string }
+type Missing = {
+  readonly key: string
+  readonly from: string
+  readonly to: string
+  /** Where it is stored: `from`, or an environment from which that inherits. */
+  readonly source: string
+}
 
 const route = getRouteApi('/projects/$name')
 
@@ -25,10 +32,11 @@ export function Compare({ project }: { project: string }) {
   const navigate = route.useNavigate()
   const { mayEditSecrets } = useAdministrator(project)
   const { data: secrets, error, refetch } = useQuery(secretsOf(project))
+  const { data: environments } = useQuery(environmentsOf(project))
   const [asked, setAsked] = useState<{ from: string; to: string; keys: readonly string[] }>()
-  if (secrets === undefined)
+  if (secrets === undefined || environments === undefined)
     return <Pending error={error} onRetry={() => void refetch()} rows={6} label="Loading secrets…" />
-  const envs = [...new Set(secrets.map(({ env }) => env))].toSorted()
+  const envs = [...new Set([...secrets, ...environments].map(({ env }) => env))].toSorted()
   const left = envs.find((env) => env === chosen.left) ?? envs[0]
   const right = envs.find((env) => env === chosen.right && env !== left) ?? envs.find((env) => env !== left)
   if (left === undefined || right === undefined)
@@ -38,9 +46,11 @@ export function Compare({ project }: { project: string }) {
       </Empty>
     )
   const choose = (sides: Sides): void => void navigate({ search: { tab: 'compare', ...sides }, resetScroll: false })
-  const { missing, common } = compared(secrets, { left, right })
+  const { missing, common } = compared({ secrets, environments }, { left, right })
   const choices = envs.map((env) => [env, env] as const)
-  const missingIn = (env: string): readonly string[] => missing.flatMap(({ key, to }) => (to === env ? key : []))
+  // Inherited secrets are copied one by one, from where they are stored.
+  const missingIn = (env: string): readonly string[] =>
+    missing.flatMap(({ key, from, to, source }) => (to === env && source === from ? key : []))
   return (
     <>
       <div className="manage-head">
@@ -74,7 +84,7 @@ export function Compare({ project }: { project: string }) {
             caption="Differences"
             columns={columnsOf(
               { left, right },
-              mayEditSecrets ? ({ key, from, to }) => setAsked({ from, to, keys: [key] }) : undefined,
+              mayEditSecrets ? ({ key, source, to }) => setAsked({ from: source, to, keys: [key] }) : undefined,
             )}
             rows={missing}
             rowKey={({ key }) => key}
@@ -100,14 +110,18 @@ export function Compare({ project }: { project: string }) {
   )
 }
 
-function compared(secrets: readonly SecretMetadata[], { left, right }: Sides) {
-  const keysIn = (env: string) => new Set(secrets.flatMap((secret) => (secret.env === env ? secret.key : [])))
-  const [inLeft, inRight] = [keysIn(left), keysIn(right)]
+function compared(
+  { secrets, environments }: { secrets: readonly SecretMetadata[]; environments: readonly Environment[] },
+  { left, right }: Sides,
+) {
+  const sourcesIn = (env: string) =>
+    new Map(effectiveSecrets(env, secrets, environments).map((secret) => [secret.key, secret.env]))
+  const [inLeft, inRight] = [sourcesIn(left), sourcesIn(right)]
   const missing: readonly Missing[] = [
-    ...[...inLeft].flatMap((key) => (inRight.has(key) ? [] : { key, from: left, to: right })),
-    ...[...inRight].flatMap((key) => (inLeft.has(key) ? [] : { key, from: right, to: left })),
+    ...[...inLeft].flatMap(([key, source]) => (inRight.has(key) ? [] : { key, from: left, to: right, source })),
+    ...[...inRight].flatMap(([key, source]) => (inLeft.has(key) ? [] : { key, from: right, to: left, source })),
   ].toSorted((a, b) => (a.key < b.key ? -1 : 1))
-  return { missing, common: [...inLeft].filter((key) => inRight.has(key)).length }
+  return { missing, common: [...inLeft.keys()].filter((key) => inRight.has(key)).length }
 }
 
 function columnsOf({ left, right }: Sides, onCopy: ((row: Missing) => void) | undefined): readonly Column<Missing>[] {

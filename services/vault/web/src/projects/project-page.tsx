@@ -7,8 +7,10 @@ import { Requests } from '../activity/requests.tsx'
 import { allProjects } from '../api/queries.ts'
 import { NotFound } from '../frame/frame.tsx'
 import { Compare } from './compare.tsx'
+import { Environments } from './environments.tsx'
 import { Keys } from './keys.tsx'
 import { ProjectHead } from './project-head.tsx'
+import { ReferenceRules } from './reference-rules.tsx'
 import type { ProjectTab } from './search.ts'
 import { Secrets } from './secrets.tsx'
 import { TrustRules } from './trust-rules.tsx'
@@ -20,7 +22,9 @@ const TABS: readonly (readonly [ProjectTab | undefined, string])[] = [
   [undefined, 'Keys'],
   ['secrets', 'Secrets'],
   ['compare', 'Compare'],
+  ['environments', 'Environments'],
   ['trust', 'Trust rules'],
+  ['references', 'Reference rules'],
   ['webhooks', 'Webhooks'],
   ['requests', 'Requests'],
 ]
@@ -46,6 +50,8 @@ export function ProjectPage() {
       {tab === undefined && <Keys project={name} ended={ended !== undefined} />}
       {tab === 'secrets' && <Secrets project={name} env={env} />}
       {tab === 'compare' && <Compare project={name} />}
+      {tab === 'environments' && <Environments project={name} />}
+      {tab === 'references' && <ReferenceRules project={name} />}
       {tab === 'trust' && <TrustRules project={name} />}
       {tab === 'webhooks' && <Webhooks project={name} chosen={webhook} />}
       {tab === 'requests' && <Requests projectId={name} range={range} />}

@@ -23,6 +23,22 @@ export const trustRulesOf = (name: string) =>
       read(api.GET('/v1/admin/projects/{id}/trust-rules', { params: { path: { id: name } }, signal })),
   })
 
+/** The environments of a project, and which inherits from which. */
+export const environmentsOf = (name: string) =>
+  queryOptions({
+    queryKey: ['environments', name],
+    queryFn: ({ signal }) =>
+      read(api.GET('/v1/admin/projects/{id}/environments', { params: { path: { id: name } }, signal })),
+  })
+
+/** Which other projects may refer to secrets of a project. */
+export const referenceRulesOf = (name: string) =>
+  queryOptions({
+    queryKey: ['reference-rules', name],
+    queryFn: ({ signal }) =>
+      read(api.GET('/v1/admin/projects/{id}/reference-rules', { params: { path: { id: name } }, signal })),
+  })
+
 /** The secrets of a project, without their values. */
 export const secretsOf = (name: string) =>
   queryOptions({

@@ -11,7 +11,7 @@ export function readProjectsSearch(raw: RawSearch): ProjectsSearch {
   return { search: textIn(raw, 'search', 64), register: oneOf(raw, 'register', ['yes']) }
 }
 
-const TABS = ['secrets', 'compare', 'trust', 'webhooks', 'requests'] as const
+const TABS = ['secrets', 'compare', 'environments', 'trust', 'references', 'webhooks', 'requests'] as const
 export type ProjectTab = (typeof TABS)[number]
 
 export type ProjectSearch = {

@@ -12,7 +12,8 @@ import { ExpiryText } from '../secrets/details.tsx'
 import { EditDetails } from '../secrets/edit-details.tsx'
 import { StoreSecret } from '../secrets/store-secret.tsx'
 import { DeleteSecret } from './delete-secret.tsx'
-import { secretsOf } from './queries.ts'
+import { effectiveSecrets } from './inheritance.ts'
+import { environmentsOf, secretsOf } from './queries.ts'
 import { Versions } from './versions.tsx'
 
 const route = getRouteApi('/projects/$name')
@@ -26,11 +27,12 @@ export function Secrets({ project, env }: { project: string; env: string | undef
   const navigate = route.useNavigate()
   const { mayEditSecrets } = useAdministrator(project)
   const { data, error, refetch, dataUpdatedAt } = useQuery(secretsOf(project))
+  const { data: environments = [] } = useQuery(environmentsOf(project))
   const [asked, setAsked] = useState<Asked>()
   if (data === undefined)
     return <Pending error={error} onRetry={() => void refetch()} rows={6} label="Loading secrets…" />
-  const envs = [...new Set(data.map((secret) => secret.env))].toSorted()
-  const shown = data.filter((secret) => env === undefined || secret.env === env)
+  const envs = [...new Set([...data, ...environments].map((each) => each.env))].toSorted()
+  const shown = env === undefined ? data : effectiveSecrets(env, data, environments)
   const close = (): void => setAsked(undefined)
   const add = mayEditSecrets && (
     <Button kind="main" onClick={() => setAsked({ what: 'add' })}>
@@ -69,7 +71,7 @@ export function Secrets({ project, env }: { project: string; env: string | undef
       </div>
       <Table
         caption="Secrets"
-        columns={columnsAt(dataUpdatedAt, shown, mayEditSecrets, setAsked)}
+        columns={columnsAt({ now: dataUpdatedAt, env, shown }, mayEditSecrets, setAsked)}
         rows={shown}
         rowKey={({ id }) => id}
       />
@@ -95,8 +97,7 @@ function AskedDialog(props: {
 }
 
 function columnsAt(
-  now: number,
-  shown: readonly SecretMetadata[],
+  { now, env: chosen, shown }: { now: number; env: string | undefined; shown: readonly SecretMetadata[] },
   mayEdit: boolean,
   onAsk: (asked: Asked) => void,
 ): readonly Column<SecretMetadata>[] {
@@ -108,14 +109,22 @@ function columnsAt(
     {
       head: 'Name',
       isMain: true,
-      cell: ({ key, note }) => (
+      cell: ({ key, note, references }) => (
         <>
-          <code>{key}</code>
+          <code>{key}</code> {references === true && <span className="tag">references</span>}
           {note !== undefined && <div className="muted note">{note}</div>}
         </>
       ),
     },
-    { head: 'Environment', isEvident: true, cell: ({ env }) => env },
+    {
+      head: 'Environment',
+      isEvident: true,
+      cell: ({ env }) => (
+        <>
+          {env} {chosen !== undefined && env !== chosen && <span className="tag">inherited</span>}
+        </>
+      ),
+    },
     ...optional(
       shown.some(({ owner }) => owner !== undefined),
       { head: 'Owner', cell: ({ owner }) => owner },

@@ -7,7 +7,7 @@ import { api, read } from '../api/client.ts'
 import { changedDetails, DETAIL_FIELDS, DetailFields, type Details } from './details.tsx'
 
 /** A secret by its place. */
-export type Place = Details & { readonly key: string; readonly env: string }
+export type Place = Details & { readonly key: string; readonly env: string; readonly references?: true }
 
 const CHARSETS = [
   ['alphanumeric', 'Letters and digits'],
@@ -37,6 +37,7 @@ export function StoreSecret(props: {
   const [env, setEnv] = useState(props.env ?? 'production')
   const [isGenerated, setGenerated] = useState(false)
   const [isShown, setShown] = useState(false)
+  const [refers, setRefers] = useState(replaced?.references === true)
   const envs = useId()
   const overwritten = replaced ?? known.find((each) => each.key === name && each.env === env)
   const store = useMutation<Stored, ApiError, Values>({
@@ -48,7 +49,7 @@ export function StoreSecret(props: {
           params: { path: { id: project } },
           body: {
             ...place,
-            ...(isGenerated ? { generate } : { value: values['value'] ?? '' }),
+            ...(isGenerated ? { generate } : { value: values['value'] ?? '', references: refers }),
             ...changedDetails(values, replaced),
           },
         }),
@@ -160,6 +161,10 @@ export function StoreSecret(props: {
           <label className="switch">
             <input type="checkbox" checked={isShown} onChange={() => setShown(!isShown)} />
             Show the value while typing
+          </label>
+          <label className="switch">
+            <input type="checkbox" checked={refers} onChange={() => setRefers(!refers)} />
+            Resolve references such as <code>{'${KEY}'}</code> and <code>{'${project.environment.KEY}'}</code>
           </label>
         </>
       )}
