@@ -29,10 +29,12 @@ const readStatement = forKeysOfCallers(10, (keys) => ({
       insert into audit (id, project_uid, project_id, action, env, requested_at, ip, actor)
       select entry_id, uid, name, action, env, now, ip, actor from caller
     ), level as materialized (
-      select c.n::integer as n, c.reads, l.* from caller c ${LEVELS} where ${IS_LEVEL}
+      select c.n::integer as n, c.reads, l.* from caller c ${LEVELS} where c.reads is not null and ${IS_LEVEL}
     )
     select l.n, l.depth, l.env, l.parent, null, l.revision, ${LEVEL_CODE}
     from level l
+    union all
+    select n::integer, 0, null, null, null, null, null from caller where reads is null
     union all
     select l.n, l.depth, null, null, s.key, s.version, v.blob
     from level l
@@ -40,17 +42,10 @@ const readStatement = forKeysOfCallers(10, (keys) => ({
     left join secret_versions v on v.secret_id = s.id and v.version = s.version`,
 }))
 
+type Seal = [env: string | null, parent: string | null, key: null, revision: number | null, code: Buffer | null]
 type ReadAllRow =
   | [n: number, depth: number, env: null, parent: null, key: string, version: number, blob: Buffer | null]
-  | [
-      n: number,
-      depth: number,
-      env: string,
-      parent: string | null,
-      key: null,
-      revision: number | null,
-      code: Buffer | null,
-    ]
+  | [n: number, depth: number, ...Seal]
 
 /**
  * Replaces the value of a missing row. It does not decrypt, so the fetch fails instead of returning the other values.
