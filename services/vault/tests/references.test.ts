@@ -61,7 +61,7 @@ const allow = (rule: object = {}, project = db) =>
 const rulesOf = async (project = db) =>
   (await admin(replica.url, 'GET', `/projects/${project}/reference-rules`)).body as { id: string }[]
 const idOf = ({ body }: Answer) => (body as { id: string }).id
-const messageOf = ({ body }: Answer) => String((body as { message: string }).message)
+const messageOf = ({ body }: Answer) => (body as { message: string }).message
 const entriesOf = async (project: string, action: string) =>
   (await admin(vault.url, 'GET', `/audit?projectId=${project}&action=${action}`)).body as object[]
 

@@ -73,10 +73,7 @@ export function createInheritance(deps: {
 }
 
 /** Why an environment cannot have a parent. */
-export function parentProblem(
-  environments: readonly Environment[],
-  { env, parent }: Inheritance,
-): ParentProblem | undefined {
+function parentProblem(environments: readonly Environment[], { env, parent }: Inheritance): ParentProblem | undefined {
   if (parent === null) return undefined
   if (parent === env) return 'a cycle'
   if (environments.every((each) => each.env !== parent)) return 'no parent'

@@ -1,10 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../database.ts'
 import { markOf } from './rows.store.ts'
-import type { ReferenceRuleRow, Sealed } from './rows.ts'
-
-/** A stored rule, with the names of both projects. */
-export type StoredReferenceRule = Sealed<ReferenceRuleRow> & { readonly project: string; readonly reader: string }
 
 /** Selects reference rules as `r`. A rule that was removed and put back has a code that does not verify. */
 export function referenceRules(db: Db) {

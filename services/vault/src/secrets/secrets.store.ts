@@ -159,13 +159,16 @@ export function createSecretStore(
       const rows = await db
         .selectFrom('secrets')
         .select(['id', 'key', 'env', 'updated_at as updatedAt', 'note', 'owner', 'expires_at as expiresAt'])
-        .select(({ exists, selectFrom }) =>
-          exists(
-            selectFrom('secret_references as r')
-              .select('r.version')
-              .whereRef('r.secret_id', '=', 'secrets.id')
-              .whereRef('r.version', '=', 'secrets.version'),
-          ).as('references'),
+        .select((eb) =>
+          eb
+            .exists(
+              eb
+                .selectFrom('secret_references as r')
+                .select('r.version')
+                .whereRef('r.secret_id', '=', 'secrets.id')
+                .whereRef('r.version', '=', 'secrets.version'),
+            )
+            .as('references'),
         )
         .where('project_uid', '=', projectUid)
         .$if(env !== undefined, (query) => query.where('env', '=', env ?? ''))

@@ -1,7 +1,7 @@
 import type { Environment, SecretMetadata } from '../api/types.ts'
 
 /** An environment and those it inherits from, the nearest first. */
-export function levelsOf(env: string, environments: readonly Environment[]): readonly string[] {
+function levelsOf(env: string, environments: readonly Environment[]): readonly string[] {
   const levels = [env]
   for (let at = env; ; ) {
     const parent = environments.find((each) => each.env === at)?.parent
