@@ -18,13 +18,13 @@ beforeAll(async () => {
 
 test('a parent is set, and inherited secrets are marked and not missing', async () => {
   const { page, problems } = await site.open('/projects/shop?tab=environments', DESKTOP, ADMIN_TOKEN)
-  await page.getByRole('button', { name: 'Set the parent of production' }).click()
+  await page.getByRole('button', { name: 'Set parent of production' }).click()
   await page.getByLabel('Inherits from').selectOption('common')
   expect(await problems('set-parent')).toEqual([])
   await page.getByRole('button', { name: 'Set parent', exact: true }).click()
   await page.getByRole('row', { name: /production.*common/ }).waitFor()
   expect(await problems('environments')).toEqual([])
-  await page.getByRole('button', { name: 'Set the parent of common' }).click()
+  await page.getByRole('button', { name: 'Set parent of common' }).click()
   await page.getByLabel('Inherits from').selectOption('production')
   await page.getByRole('button', { name: 'Set parent', exact: true }).click()
   await page.getByText('inherit from itself').waitFor()

@@ -52,9 +52,7 @@ function columnsOf(onSet: ((environment: Environment) => void) | undefined): rea
       cell: ({ parent }) => parent ?? <span className="muted">nothing</span>,
     },
     { head: 'Own secrets', align: 'end', cell: ({ secrets }) => secrets },
-    ...actionsColumn<Environment>([
-      { verb: 'Set parent', labelOf: ({ env }) => `Set the parent of ${env}`, onAct: onSet },
-    ]),
+    ...actionsColumn<Environment>([{ verb: 'Set parent', labelOf: ({ env }) => `Set parent of ${env}`, onAct: onSet }]),
   ]
 }
 

@@ -164,7 +164,7 @@ export function StoreSecret(props: {
           </label>
           <label className="switch">
             <input type="checkbox" checked={refers} onChange={() => setRefers(!refers)} />
-            Resolve references such as <code>{'${KEY}'}</code> and <code>{'${project.environment.KEY}'}</code>
+            Resolve references such as <code>{'${KEY}'}</code> in the value
           </label>
         </>
       )}
