@@ -1,6 +1,14 @@
 import { createSecretKey, randomBytes } from 'node:crypto'
 import { expect, test } from '@jest/globals'
-import { DecryptionError, dataKeyVersionOf, decrypt, decryptValue, encrypt, encryptValue } from './envelope.ts'
+import {
+  DecryptionError,
+  dataKeyVersionOf,
+  decrypt,
+  decryptValue,
+  encrypt,
+  encryptValue,
+  formatOf,
+} from './envelope.ts'
 import { assertMatches } from './key-check.ts'
 import { KeyringError, unwrapKey, wrapKey } from './keyring.ts'
 import { parseKeyringFile, parseKeyringList } from './local-keys.ts'
@@ -94,10 +102,24 @@ test('authenticates the header of a value', () => {
   for (const unknown of [
     Buffer.alloc(0),
     Buffer.from([1, 1, 0]),
-    Buffer.from([2, 1, 0, 0, 0, 1]),
+    Buffer.from([0, 1, 0, 0, 0, 1]),
+    Buffer.from([3, 1, 0, 0, 0, 1]),
     Buffer.from([1, 2, 0, 0, 0, 1]),
   ])
     expect(() => dataKeyVersionOf(unknown)).toThrow(DecryptionError)
+})
+
+test('a value decrypts only in its format', () => {
+  for (const [format, other] of [
+    ['plain', 2],
+    ['template', 1],
+  ] as const) {
+    const blob = encryptValue(dataKey, 7, place, '${A}', format)
+    expect([formatOf(blob), decryptValue(dataKey, place, blob)]).toEqual([format, '${A}'])
+    blob[0] = other
+    expect(formatOf(blob)).not.toBe(format)
+    expect(() => decryptValue(dataKey, place, blob)).toThrow(DecryptionError)
+  }
 })
 
 test('refuses truncated tags', () => {
