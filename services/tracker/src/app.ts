@@ -19,6 +19,7 @@ import { siteInformationEndpoints, siteSettingsEndpoints } from './site-settings
 import { codesOf, type TrackerEndpoint, type TrackerSurface } from './surface.ts'
 import { swarmStatisticsEndpoints } from './swarm-statistics/swarm-statistics.routes.ts'
 import { moderationEndpoints } from './torrents/moderation.routes.ts'
+import { torrentFilterEndpoints } from './torrents/torrent-filters.routes.ts'
 import { torrentEndpoints } from './torrents/torrents.routes.ts'
 import { torznabAdminEndpoints, torznabUsageEndpoints } from './torznab/torznab-admin.routes.ts'
 
@@ -29,6 +30,8 @@ export const ENDPOINTS: readonly TrackerEndpoint<UseCases>[] = [
   ...torznabUsageEndpoints,
   ...siteInformationEndpoints,
   ...categoryEndpoints,
+  // Before the torrents, whose ids are any text.
+  ...torrentFilterEndpoints,
   ...torrentEndpoints,
   ...userEndpoints,
   ...moderationEndpoints,

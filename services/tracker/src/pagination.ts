@@ -13,7 +13,7 @@ export type Page = { readonly page: number; readonly limit: number }
 /** The items of a page, as the API returns them. */
 export type Listed<Item> = Page & Total & { readonly items: readonly Item[] }
 
-/** @param counted the number of items, counted up to `MAX_EXACT_TOTAL + 1` */
-export function totalOf(counted: number): Total {
-  return { total: Math.min(counted, MAX_EXACT_TOTAL), totalIsExact: counted <= MAX_EXACT_TOTAL }
+/** @param counted the number of items, counted up to `most + 1` */
+export function totalOf(counted: number, most = MAX_EXACT_TOTAL): Total {
+  return { total: Math.min(counted, most), totalIsExact: counted <= most }
 }

@@ -151,6 +151,40 @@ test('Torznab statistics by hour and users are carried over, and the previous re
   }
 })
 
+test('filters find torrents of earlier releases, which can still write and search', async () => {
+  const before = await databaseBefore('0016-filters')
+  const role = new URL(before.appUrl).username
+  try {
+    const asPreviousRelease = (letter: string) =>
+      `insert into torrents (id, info_hash, name, category_id, size, file_count, resolution, hdr, search, created_at)
+        select gen_random_uuid(), sha1, '${letter}', id, 3000000, 1, '2160p', '{DV}', '''${letter}name''', '2026-03-10'
+        from categories, lateral (select decode(repeat(left(md5('${letter}'), 1), 40), 'hex') as sha1) as hashes`
+    await withClient(before.ownerUrl, async (client) => {
+      await client.query(`insert into categories (id, slug, name, torznab_id, created_at)
+        values (gen_random_uuid(), 'tv', 'TV', 5000, now())`)
+      await client.query(asPreviousRelease('a'))
+    })
+    await expect(migrate({ url: before.ownerUrl, runtimeRole: role })).resolves.toContain('0016-filters')
+    await withClient(before.appUrl, async (client) => {
+      await client.query(asPreviousRelease('b'))
+      await client.query('set enable_seqscan = off')
+      const filtered = `select name from torrents where deleted_at is null and state = 'approved'
+        and release_facets(resolution, source, codec, hdr, audio, languages, download_percent, uploader_id, size, created_at)
+          @@ $1::tsquery order by name`
+      const search = `select name from torrents where deleted_at is null and state = 'approved'
+        and facets @@ (select ('''#c' || id || '''')::tsquery from categories)
+        and word_beginnings(search) @@ '''an'' | ''bn'''::tsquery order by name`
+      const both = [{ name: 'a' }, { name: 'b' }]
+      const terms = "'#r2160p' & '#hDV' & '#z2' & '#k2026' & '#k202603'"
+      expect((await client.query(filtered, [terms])).rows).toEqual(both)
+      expect((await client.query(filtered, ["'#r1080p'"])).rows).toEqual([])
+      expect((await client.query(search)).rows).toEqual(both)
+    })
+  } finally {
+    await before.drop()
+  }
+})
+
 test('there is exactly one row of site settings', async () => {
   await expect(asApp('select download_percent, upload_percent from site_settings')).resolves.toEqual([
     { download_percent: 100, upload_percent: 100 },

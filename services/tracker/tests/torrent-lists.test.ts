@@ -47,9 +47,54 @@ test.each([
   [`search=${'x'.repeat(257)}`, 'search'],
   ['search=a&search=b', 'search'],
 ])('?%s is refused, naming %s', async (query, name) => {
-  const answer = await other.get(`/api/torrents?${query}`)
+  await refuses('/api/torrents', query, name)
+})
+
+async function refuses(path: string, query: string, name: string): Promise<void> {
+  const answer = await other.get(`${path}?${query}`)
   expect([answer.status, answer.member('error', 'code')]).toEqual([400, 'BAD_REQUEST'])
   expect(answer.member('error', 'message')).toMatch(new RegExp(`^${name}: `))
+}
+
+test.each([
+  ['category=movies,nowhere', 'category'],
+  ['category=movies,,tv', 'category'],
+  ['category=movies&category=tv', 'category'],
+  ['category[]=movies', 'category'],
+  ['resolution=9000p', 'resolution'],
+  ['resolution=1080p,', 'resolution'],
+  ['source=web-dl', 'source'],
+  ['codec=', 'codec'],
+  ['hdr=HDR12', 'hdr'],
+  ['audio=loud', 'audio'],
+  ['language=xx', 'language'],
+  ['language=english', 'language'],
+  ['year=next', 'year'],
+  ['year=2024-2020', 'year'],
+  ['year=1950-2024', 'year'],
+  ['season=-1', 'season'],
+  ['season=1-2-3', 'season'],
+  ['episode=1-51', 'episode'],
+  ['episode=100000', 'episode'],
+  ['season=1-10&episode=1-6', 'episode'],
+  ['minSize=-1', 'minSize'],
+  ['minSize=1.5', 'minSize'],
+  ['maxSize=9007199254740992', 'maxSize'],
+  ['maxSize=1GB', 'maxSize'],
+  ['maxAge=0', 'maxAge'],
+  ['maxAge=36501', 'maxAge'],
+  ['freeleech=yes', 'freeleech'],
+  ['alive=1', 'alive'],
+  ['uploader=nobody', 'uploader'],
+  ['uploader=', 'uploader'],
+  ['imdb=tt0', 'imdb'],
+  ['imdb=https://www.imdb.com/title/tt0944947/', 'imdb'],
+  ['tmdb=0', 'tmdb'],
+  ['tvdb=one', 'tvdb'],
+  ['mine=liked', 'mine'],
+])('?%s is refused by lists and facets, naming %s', async (query, name) => {
+  await refuses('/api/torrents', query, name)
+  await refuses('/api/torrents/facets', query, name)
 })
 
 test('a category includes its subcategories, and a well-known slug finds its Torznab ID', async () => {
@@ -80,6 +125,15 @@ test.each([
   ['searchable 東京', ['japanese']],
   ['searchable 京喰', ['japanese']],
   ['searchable 東喰', []],
+  ['searchable -café', ['dotted', 'initials', 'apostrophe', 'japanese']],
+  ['searchable -cafe -s01', ['dotted', 'apostrophe', 'japanese']],
+  ['searchable -caf', ['dotted', 'accented', 'initials', 'apostrophe', 'japanese']],
+  ['searchable -1080p-2001', ['accented', 'initials', 'apostrophe', 'japanese']],
+  ['searchable -1080p-2002', ['dotted', 'accented', 'initials', 'apostrophe', 'japanese']],
+  ['-example searchabl', ['initials', 'apostrophe', 'japanese']],
+  ['searchable - example', ['dotted', 'accented']],
+  ['searchable-example', ['dotted', 'accented']],
+  ['searchable -searchable', []],
   ['...', []],
 ])('a search for %j finds %j', async (search, expected) => {
   const found = await other.get(`/api/torrents?limit=100&search=${encodeURIComponent(search)}`)

@@ -9,6 +9,7 @@ import { createSearch } from '../search/search.ts'
 import { createSearchQueue, type SearchBounds } from '../search/search-queue.ts'
 import { createSiteSettingsStore } from '../site-settings/site-settings.store.ts'
 import { createSiteSettings } from '../site-settings/site-settings.ts'
+import { timeToLive } from '../swarm/interval.ts'
 import { createReindexStore } from '../torrents/reindex.store.ts'
 import { createReindex } from '../torrents/reindex.ts'
 import { createTorrentFileReader } from '../torrents/torrent-file.thread.ts'
@@ -57,6 +58,8 @@ export function createCatalogue(connections: Connections, { announceUrl }: Pick<
       all: async () => (await catalogueState.current()).categories,
       idsWithDeleted: async () => (await catalogueState.current()).categoryIds,
     },
+    clock,
+    peerTtlMs: timeToLive(config.ANNOUNCE_INTERVAL) * 1_000,
   })
   const torrentFiles = createTorrentFileReader(connections)
   resources.defer(() => torrentFiles.close())

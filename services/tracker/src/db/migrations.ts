@@ -13,6 +13,7 @@ import { inviteAllowances } from './migrations/0012-invite-allowances.ts'
 import { uploadQuotas } from './migrations/0013-upload-quotas.ts'
 import { torznabLog } from './migrations/0014-torznab-log.ts'
 import { torznabHours } from './migrations/0015-torznab-hours.ts'
+import { filters } from './migrations/0016-filters.ts'
 
 /** All migrations. Add new ones at the end, and never change a released one. Numbers may have gaps. */
 export const MIGRATIONS = {
@@ -29,6 +30,7 @@ export const MIGRATIONS = {
   '0013-upload-quotas': uploadQuotas,
   '0014-torznab-log': torznabLog,
   '0015-torznab-hours': torznabHours,
+  '0016-filters': filters,
 }
 
 /** Migrates the tracker's database to the latest schema. */

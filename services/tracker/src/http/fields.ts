@@ -49,6 +49,42 @@ function queryInteger(bounds: { min: number; max: number; fallback: number }) {
     .meta({ type: 'integer', minimum: bounds.min, maximum: bounds.max, default: bounds.fallback })
 }
 
+/** An optional whole number in a query string. */
+export function optionalInteger(bounds: { min: number; max: number }) {
+  const message = `must be a whole number from ${bounds.min} to ${bounds.max}`
+  return z
+    .string({ error: message })
+    .regex(/^\d{1,16}$/, message)
+    .transform(Number)
+    .refine((n) => n >= bounds.min && n <= bounds.max, message)
+    .optional()
+    .meta({ type: 'integer', minimum: bounds.min, maximum: bounds.max })
+}
+
+/** A whole number or a range of them in a query string, with a bounded number of alternatives. */
+export function queryRange(bounds: { max: number; alternatives: number }) {
+  const message = `must be a whole number up to ${bounds.max} or a range such as 1-3, of at most ${bounds.alternatives} numbers`
+  return z
+    .string({ error: message })
+    .regex(/^\d{1,9}(-\d{1,9})?$/, message)
+    .transform((value) => {
+      const [from = '', to = from] = value.split('-')
+      return { from: Number(from), to: Number(to) }
+    })
+    .refine(({ from, to }) => from <= to && to <= bounds.max && to - from < bounds.alternatives, message)
+    .optional()
+}
+
+/** One or more values of a query string, separated by commas. */
+export function queryValues(isKnown: (value: string) => boolean, message: string) {
+  return z
+    .string({ error: message })
+    .max(500, message)
+    .transform((value) => [...new Set(value.split(','))])
+    .refine((values) => values.every(isKnown), message)
+    .optional()
+}
+
 const paged = {
   page: queryInteger({ min: 1, max: MAX_OFFSET, fallback: 1 }),
   limit: queryInteger({ min: 1, max: 100, fallback: 25 }),

@@ -108,8 +108,32 @@ const NOISE: readonly Tag[] = [
   ['', /(?<=[ (.[-])(?:19|20)\d{2} ?- ?(?:19|20)\d{2}\b/],
 ]
 
+/** Audio formats that are the codec of a release without video. */
+export const MUSIC_CODECS: ReadonlySet<string> = new Set([
+  'FLAC',
+  'ALAC',
+  'APE',
+  'DSD',
+  'WAV',
+  'MP3',
+  'AAC',
+  'OGG',
+  'Opus',
+])
+
+const LINES = ['480', '540', '576', '720', '1080', '1440', '2160', '4320'] as const
+
+/** All values that a field of a release can have. */
+export const RELEASE_VALUES = {
+  resolution: LINES.flatMap((lines) => [`${lines}p`, `${lines}i`]),
+  source: SOURCES.map(([value]) => value),
+  codec: [...VIDEO_CODECS.map(([value]) => value), ...MUSIC_CODECS],
+  hdr: HDR.map(([value]) => value),
+  audio: AUDIO.map(([value]) => value),
+} as const
+
 const FORMAT = /\b(epub|mobi|azw3?|pdf|cb[rz7]|djvu|m4b|iso|nsp|xci)\b/i
-const RESOLUTION = /(?<![\dx])((?:480|540|576|720|1080|1440|2160|4320)[pi])(?:\d{2})?\b/i
+const RESOLUTION = new RegExp(`(?<![\\dx])((?:${LINES.join('|')})[pi])(?:\\d{2})?\\b`, 'i')
 const UHD = /\b(?:4K|UHD)\b/i
 
 export const findSource = (text: string): Found | undefined => firstTag(SOURCES, text)

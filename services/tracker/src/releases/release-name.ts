@@ -14,6 +14,7 @@ import {
   findSource,
   findVideoCodec,
   findYear,
+  MUSIC_CODECS,
 } from './release-name-tags.ts'
 import { cutText } from './search-tokens.ts'
 
@@ -26,9 +27,6 @@ const MAX_LENGTH = 255
 const MAX_MARKERS = 4
 
 const EXTENSION = /\.(?:mkv|mp4|avi|torrent|flac|mp3|epub|mobi|azw3?|pdf|cb[rz7]|djvu|m4b|iso)$/i
-
-/** Audio formats that are the codec of a release without video. */
-const MUSIC_CODECS: ReadonlySet<string> = new Set(['FLAC', 'ALAC', 'APE', 'DSD', 'WAV', 'MP3', 'AAC', 'OGG', 'Opus'])
 
 const CONSOLES: ReadonlySet<string> = new Set(['PlayStation', 'Xbox', 'Nintendo'])
 

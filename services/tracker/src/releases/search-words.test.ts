@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { RELEASE_NAMES } from '../../tests/data/release-names.ts'
 import { CATALOGUE } from '../../tests/data/search-quality.ts'
 import { parseReleaseName } from './release-name.ts'
-import { memberWords, orInitials, releaseTokens, searchWords } from './search-words.ts'
+import { memberWords, orInitials, releaseTokens, searchWords, splitExclusions } from './search-words.ts'
 
 const tokensOf = (name: string) => releaseTokens(name, parseReleaseName(name))
 
@@ -94,4 +94,16 @@ test.each([
   ['Vitamin C', [['vitamin'], ['c']]],
 ])('in the search %s, initials may also be one word: %j', (query, words) => {
   expect(orInitials(searchWords(query), query)).toEqual(words)
+})
+
+test.each([
+  ['harbour -x264', 'harbour', [['x264']]],
+  ['-web-dl -S1E2 harbour', 'harbour', [['web', 'dl'], ['s01e02']]],
+  ['harbour - tide', 'harbour - tide', []],
+  ['Example.Show-GROUP', 'Example.Show-GROUP', []],
+  ['harbour -!', 'harbour -!', []],
+  ['-the', '', [['the']]],
+])('%s is a search for %j without %j', (query, text, without) => {
+  const split = splitExclusions(query)
+  expect([split.text.trim(), split.without]).toEqual([text, without])
 })

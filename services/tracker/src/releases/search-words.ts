@@ -63,6 +63,19 @@ function beginningsOf(last: string, query: string): readonly string[] {
   return last.startsWith(unfinished) ? [unfinished] : [unfinished, last]
 }
 
+/** A word after a hyphen, as in `-x264`. In a release name, no space is before the hyphen. */
+const EXCLUSION = /(?<=^|\s)-(?=[\p{L}\p{N}])\S+/gu
+
+const MAX_EXCLUSIONS = 20
+
+/** Splits a member's search into the text to search for and the words to exclude, which a name must not all contain. */
+export function splitExclusions(query: string): { readonly text: string; readonly without: readonly AllOf[] } {
+  const exclusions = (query.match(EXCLUSION) ?? []).map(searchWords).filter((words) => words.length > 0)
+  return { text: query.replace(EXCLUSION, ' '), without: exclusions.slice(0, MAX_EXCLUSIONS) }
+}
+
+type AllOf = readonly string[]
+
 function inOneSpelling(query: string): string {
   return query
     .replace(/\bseason[ .]?(\d{1,2})[ .,-]*episode[ .]?(\d{1,3})\b/gi, spelled)

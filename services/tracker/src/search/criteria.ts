@@ -1,9 +1,18 @@
 import type { NumberRange, WantedEpisode } from '@vault-and-tracker/torznab-xml'
 import { apiError } from '../errors.ts'
+import { MAX_EXACT_TOTAL } from '../pagination.ts'
+import type { RELEASE_VALUES } from '../releases/release-name-tags.ts'
 import type { TorrentState } from './listed-torrent.ts'
 
 /** Alternatives, of which one must match. */
 export type AnyOf = readonly string[]
+
+/** The fields of a release that a search can filter. */
+export type ReleaseField = keyof typeof RELEASE_VALUES | 'language'
+
+/** What a member has done with a torrent. Unseen torrents were neither announced nor uploaded by the member. */
+export const OWN_STATES = ['snatched', 'seeding', 'unseen'] as const
+export type OwnState = (typeof OWN_STATES)[number]
 
 /** The criteria of a search, in terms of the index. */
 export type Criteria = {
@@ -12,10 +21,14 @@ export type Criteria = {
   readonly categoryIds: readonly string[] | undefined
   /** Words of the name. */
   readonly words: readonly AnyOf[]
+  /** Words that must not all be in the name together, per exclusion. */
+  readonly without: readonly AnyOf[]
   /** A word of the name must begin with one of these; empty means no condition. */
   readonly prefixes: AnyOf
   /** Conditions other than words; see `episodeFacets` and the database function `torrent_facets`. */
   readonly facets: readonly AnyOf[]
+  /** Values of the release, one of which must match per field. */
+  readonly release: { readonly [Field in ReleaseField]?: AnyOf | undefined }
   /** Facets of ids. One of `ids`, `idWithin` and `infoHash` must match, if any is given. */
   readonly ids: AnyOf
   /** A facet that matches only in these categories. */
@@ -26,8 +39,20 @@ export type Criteria = {
   readonly freeleech: boolean | undefined
   readonly minSize: number | undefined
   readonly maxSize: number | undefined
-  readonly createdAfter: Date | undefined
+  readonly created: CreatedAfter | undefined
+  readonly uploaderId: string | undefined
+  readonly alive: AliveCriterion | undefined
+  readonly own: OwnCriterion | undefined
 }
+
+/** Whether there must be a seeder, or must not. The categories are all that the criteria allow. */
+export type AliveCriterion = { readonly hasSeeder: boolean; readonly categoryIds: AnyOf }
+
+/** A time after which torrents were created, until now. */
+export type CreatedAfter = { readonly after: Date; readonly now: Date }
+
+/** What a member must have done. A peer is active after `activeSince`. */
+export type OwnCriterion = { readonly userId: string; readonly state: OwnState; readonly activeSince: Date }
 
 /** All torrents in a state. */
 export function allOf(state: TorrentState): Criteria {
@@ -35,23 +60,40 @@ export function allOf(state: TorrentState): Criteria {
     state,
     categoryIds: undefined,
     words: [],
+    without: [],
     prefixes: [],
     facets: [],
+    release: {},
     ids: [],
     idWithin: undefined,
     infoHash: undefined,
     freeleech: undefined,
     minSize: undefined,
     maxSize: undefined,
-    createdAfter: undefined,
+    created: undefined,
+    uploaderId: undefined,
+    alive: undefined,
+    own: undefined,
   }
 }
 
 /** Whether the criteria consist only of state and categories. */
 export function isPlain(criteria: Criteria): boolean {
-  const { words, prefixes, facets, ids, idWithin, infoHash, freeleech, minSize, maxSize, createdAfter } = criteria
-  const parts = [idWithin, infoHash, freeleech, minSize, maxSize, createdAfter]
-  return words.length + prefixes.length + facets.length + ids.length === 0 && parts.every((part) => part === undefined)
+  return Object.entries(criteria).every(([name, part]) => name === 'state' || name === 'categoryIds' || isAbsent(part))
+}
+
+function isAbsent(part: unknown): boolean {
+  if (typeof part !== 'object' || part === null) return part === undefined
+  return Object.values(part).every((value) => value === undefined)
+}
+
+/** Totals are exact up to here if the index does not contain all criteria. */
+const MAX_EXACT_OF_ROWS = 1_000
+
+/** The total up to which matches are counted. Criteria that are not in the index are checked row by row. */
+export function exactTotalOf({ alive, without, own }: Criteria): number {
+  const isInIndex = alive === undefined && without.length === 0 && own?.state !== 'unseen'
+  return isInIndex ? MAX_EXACT_TOTAL : MAX_EXACT_OF_ROWS
 }
 
 /** The facets of ids, as written by the database function `torrent_facets`. */
@@ -68,13 +110,13 @@ export function idFacets(ids: {
   return { ids: others, idWithin: { id: `#m${tmdb}`, categoryIds: within } }
 }
 
-/** The facet of a year. */
-export function yearFacets(year: number): AnyOf {
-  return [`#y${year}`]
+/** The facets of years. */
+export function yearFacets(years: NumberRange): AnyOf {
+  return numbered(['#y'], years)
 }
 
 /** No client needs more. Each costs an index lookup, or two if it may be an absolute number. */
-const MAX_ALTERNATIVES = 50
+export const MAX_ALTERNATIVES = 50
 
 /**
  * The facets of wanted episodes, one of which must match.
@@ -106,7 +148,8 @@ export function mayBeAbsolute(season: NumberRange | undefined): boolean {
   return season === undefined || (season.from <= 1 && season.to >= 1)
 }
 
-function lengthOf({ from, to }: NumberRange): number {
+/** How many numbers are in a range. */
+export function lengthOf({ from, to }: NumberRange): number {
   return to - from + 1
 }
 

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { AnyOf, Criteria } from './criteria.ts'
+import type { AliveCriterion, AnyOf, CreatedAfter, Criteria, OwnCriterion, ReleaseField } from './criteria.ts'
 
 export const SORT_COLUMNS = { created: 'created_at', size: 'size', seeders: 'seeders', leechers: 'leechers' } as const
 
@@ -14,34 +14,163 @@ export function areIndexed(prefixes: AnyOf): boolean {
   })
 }
 
+/** Whether the index narrows down the matches, except by category, size and time. */
+function isIndexed({ words, prefixes, facets, release, ids, idWithin, infoHash, ...others }: Criteria): boolean {
+  const { uploaderId, freeleech } = others
+  const isNarrow = [...Object.values(release), idWithin, infoHash, uploaderId].some((part) => part !== undefined)
+  return isNarrow || freeleech === true || words.length + prefixes.length + facets.length + ids.length > 0
+}
+
 /**
- * The criteria except the state, as conditions on the columns of `torrents`.
+ * The criteria except the state and what a member did, as conditions on the columns of `torrents`. Only unseen torrents
+ * are a condition: Postgres reads the member's rows once, then looks up each torrent in them.
  *
- * @param by whether torrents are found by the index or row by row, where reading words is cheaper than computing their
- *   beginnings
+ * @param by whether torrents are found by the index or row by row, where reading columns is cheaper than computing what
+ *   is in the index
  */
 export function conditions(criteria: Criteria, by: 'index' | 'row'): RawBuilder<unknown> {
-  const { categoryIds, words, prefixes, facets, freeleech, minSize, maxSize, createdAfter } = criteria
+  const { prefixes, facets, categoryIds, alive } = criteria
+  const own = criteria.own?.state === 'unseen' ? criteria.own : undefined
   const isBeginning = prefixes.length > 0 && by === 'index' && areIndexed(prefixes)
-  const isSpelled = prefixes.length > 0 && !isBeginning
-  const text = [
-    ...words.map(anyOf),
-    ...(isSpelled ? [`(${prefixes.map((each) => `${quoted(each)}:*`).join(' | ')})`] : []),
-  ]
   const categories = categoryIds?.map((id) => `#c${id}`)
   const parts = [
-    ...(text.length === 0 ? [] : [sql`search @@ ${text.join(' & ')}::tsquery`]),
+    ...named(criteria, isBeginning ? [] : prefixes),
     ...(isBeginning ? [sql`word_beginnings(search) @@ ${anyOf(prefixes)}::tsquery`] : []),
     ...(facets.length === 0 ? [] : [sql`facets @@ ${facets.map(anyOf).join(' & ')}::tsquery`]),
     // A separate condition, since the index is slower at rare conditions that contain common alternatives.
     ...(categories === undefined ? [] : [sql`facets @@ ${anyOf(categories)}::tsquery`]),
     ...identified(criteria),
-    ...(freeleech === undefined ? [] : [freeleech ? sql`download_percent = 0` : sql`download_percent > 0`]),
-    ...(minSize === undefined ? [] : [sql`size >= ${minSize}`]),
-    ...(maxSize === undefined ? [] : [sql`size <= ${maxSize}`]),
-    ...(createdAfter === undefined ? [] : [sql`created_at > ${createdAfter}`]),
+    ...(by === 'index' ? released(criteria) : releasedByRow(criteria)),
+    ...(alive === undefined ? [] : [sql`(select ${seedersOf(alive)} from torrent_stats where torrent_id = id)`]),
+    ...(own === undefined ? [] : [sql`id not in (${ownRows(own)}) and uploader_id is distinct from ${own.userId}`]),
   ]
   return parts.length === 0 ? sql`true` : sql.join(parts, sql` and `)
+}
+
+/** A condition on `seeders`. */
+export function seedersOf({ hasSeeder }: AliveCriterion): RawBuilder<unknown> {
+  return hasSeeder ? sql`seeders > 0` : sql`seeders = 0`
+}
+
+/** Conditions on the words of the name. */
+function named({ words, without }: Criteria, prefixes: AnyOf): readonly RawBuilder<unknown>[] {
+  const text = [
+    ...words.map(anyOf),
+    ...(prefixes.length === 0 ? [] : [`(${prefixes.map((each) => `${quoted(each)}:*`).join(' | ')})`]),
+  ]
+  const unwanted = without.map((all) => `!(${all.map(quoted).join(' & ')})`)
+  // The index would read everything to find what has none of the unwanted words.
+  if (text.length === 0 && unwanted.length > 0) return [sql`(search @@ ${unwanted.join(' & ')}::tsquery) is true`]
+  return text.length === 0 ? [] : [sql`search @@ ${[...text, ...unwanted].join(' & ')}::tsquery`]
+}
+
+const COLUMNS = {
+  resolution: { lexeme: '#r', column: 'resolution', isList: false },
+  source: { lexeme: '#o', column: 'source', isList: false },
+  codec: { lexeme: '#v', column: 'codec', isList: false },
+  hdr: { lexeme: '#h', column: 'hdr', isList: true },
+  audio: { lexeme: '#a', column: 'audio', isList: true },
+  language: { lexeme: '#l', column: 'languages', isList: true },
+} as const satisfies Record<ReleaseField, object>
+
+/** The expression of the index; see the migration `filters`. */
+const RELEASE_FACETS = sql`release_facets(resolution, source, codec, hdr, audio, languages, download_percent,
+  uploader_id, size, created_at)`
+
+/** Conditions on the release, the uploader, rates, size and time, as far as the index contains them. */
+function released(criteria: Criteria): readonly RawBuilder<unknown>[] {
+  const { release, uploaderId, freeleech, minSize, maxSize, created, categoryIds } = criteria
+  const fields = releaseFields(release).map(({ lexeme, values }) => anyOf(values.map((value) => `${lexeme}${value}`)))
+  const exact = [
+    ...fields,
+    ...(uploaderId === undefined ? [] : [quoted(`#u${uploaderId}`)]),
+    ...(freeleech === true ? ["'#free'"] : []),
+  ]
+  const hasSize = minSize !== undefined || maxSize !== undefined
+  // A single range has an index of its own, which is exact.
+  const isSingleRange = !isIndexed(criteria) && categoryIds === undefined && !(hasSize && created !== undefined)
+  const ranges = isSingleRange
+    ? []
+    : [...(hasSize ? [sizeLexemes(minSize, maxSize)] : []), ...(created === undefined ? [] : timeLexemes(created))]
+  return [
+    ...(exact.length === 0 ? [] : [sql`${RELEASE_FACETS} @@ ${exact.join(' & ')}::tsquery`]),
+    ...ranges.map((range) => sql`${RELEASE_FACETS} @@ ${anyOf(range)}::tsquery`),
+    ...(freeleech === false ? [sql`download_percent > 0`] : []),
+    ...rangesOf(criteria, isSingleRange),
+  ]
+}
+
+/** The same conditions on columns. */
+function releasedByRow(criteria: Criteria): readonly RawBuilder<unknown>[] {
+  const { release, uploaderId, freeleech } = criteria
+  return [
+    ...releaseFields(release).map(({ column, isList, values }) =>
+      isList
+        ? sql`${sql.ref(column)} && ${[...values]}::text[]`
+        : sql`${sql.ref(column)} = any(${[...values]}::text[])`,
+    ),
+    ...(uploaderId === undefined ? [] : [sql`uploader_id = ${uploaderId}`]),
+    ...(freeleech === undefined ? [] : [freeleech ? sql`download_percent = 0` : sql`download_percent > 0`]),
+    ...rangesOf(criteria, true),
+  ]
+}
+
+function releaseFields(release: Criteria['release']) {
+  return RELEASE_FIELDS.flatMap((field) => {
+    const values = release[field]
+    return values === undefined ? [] : [{ ...COLUMNS[field], values }]
+  })
+}
+
+const RELEASE_FIELDS = ['resolution', 'source', 'codec', 'hdr', 'audio', 'language'] as const
+
+/**
+ * Conditions on size and time.
+ *
+ * @param isIndexed whether the planner may use the indexes of these columns
+ */
+export function rangesOf({ minSize, maxSize, created }: Ranges, isIndexed: boolean): readonly RawBuilder<unknown>[] {
+  const size = isIndexed ? sql`size` : sql`size + 0`
+  const createdAt = isIndexed ? sql`created_at` : sql`created_at + interval '0'`
+  return [
+    ...(minSize === undefined ? [] : [sql`${size} >= ${minSize}`]),
+    ...(maxSize === undefined ? [] : [sql`${size} <= ${maxSize}`]),
+    ...(created === undefined ? [] : [sql`${createdAt} > ${created.after}`]),
+  ]
+}
+
+type Ranges = Partial<Pick<Criteria, 'minSize' | 'maxSize' | 'created'>>
+
+/** The smallest size of each step of the index but the first: powers of two from 1 MiB to 1 TiB. */
+const SIZE_STEPS = Array.from({ length: 21 }, (_, power) => 2 ** (20 + power))
+
+/** The steps of sizes that may be in a range. */
+function sizeLexemes(min = 0, max = Number.MAX_SAFE_INTEGER): AnyOf {
+  const stepOf = (size: number): number => SIZE_STEPS.filter((step) => step <= size).length
+  const [from, to] = [stepOf(min), stepOf(max)]
+  return Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => `#z${from + i}`)
+}
+
+const MAX_YEARS = 15
+
+/** The months of the first year and all years after it; nothing for many years, which contain nearly everything. */
+function timeLexemes({ after, now }: CreatedAfter): readonly AnyOf[] {
+  const year = after.getUTCFullYear()
+  // Clocks of other processes may be ahead.
+  const years = now.getUTCFullYear() + 1 - year
+  if (years > MAX_YEARS) return []
+  const months = Array.from({ length: 12 - after.getUTCMonth() }, (_, i) => year * 100 + after.getUTCMonth() + 1 + i)
+  return [[...months, ...Array.from({ length: Math.max(0, years) }, (_, i) => year + 1 + i)].map((each) => `#k${each}`)]
+}
+
+/** What a member did with torrents, as rows of `user_torrents`. */
+export function ownRows({ userId, state, activeSince }: OwnCriterion): RawBuilder<unknown> {
+  const did = {
+    snatched: sql`and completed_at is not null`,
+    seeding: sql`and last_state = 'seeder' and last_seen_at > ${activeSince}`,
+    unseen: sql``,
+  }[state]
+  return sql`select torrent_id from user_torrents where user_id = ${userId} ${did}`
 }
 
 /** Matches any of the ids or the info hash. */

@@ -3,12 +3,23 @@ import { type RawBuilder, sql } from 'kysely'
 import { escapeLike } from '../db/queries.store.ts'
 import type { Db } from '../db/schema.ts'
 import { MAX_EXACT_TOTAL } from '../pagination.ts'
-import type { Criteria } from './criteria.ts'
-import { type Page, type SearchStatements, type SearchStore, SIMILAR_WORDS } from './search.ts'
-import { anyCategory, areIndexed, conditions, SORT_COLUMNS } from './search-conditions.store.ts'
+import { type Criteria, exactTotalOf, isPlain } from './criteria.ts'
+import { type CountedValue, type Page, type SearchStatements, type SearchStore, SIMILAR_WORDS } from './search.ts'
+import {
+  anyCategory,
+  areIndexed,
+  conditions,
+  ownRows,
+  rangesOf,
+  SORT_COLUMNS,
+  seedersOf,
+} from './search-conditions.store.ts'
 import { OutOfTime } from './search-queue.ts'
 
 const MAX_SIMILAR = 3
+
+/** Matches of which the newest are suggested. */
+const SOME = 500
 
 /** The statement took longer than its timeout (query_canceled). */
 const CANCELED = '57014'
@@ -42,10 +53,15 @@ const COMMON = 12
 /** Beginnings of more words than this are left to the GIN index. */
 const MAX_WORDS_OF_PREFIX = 30
 
-const NEWEST_FIRST: Walked = { sort: 'created', order: 'desc' }
+const NEWEST_FIRST = { sort: 'created', order: 'desc' } as const
 
 type Walked = Pick<Page, 'sort' | 'order' | 'allCategoryIds'>
-type Result = { ids: readonly string[]; counted: number }
+type Result = { ids: readonly string[]; counted: number; values?: readonly CountedValue[] | null }
+
+/** A page, and whether the values of all matches are counted too. */
+type FacetedPage = Page & { readonly withFacets?: true }
+
+const ONLY_FACETS: FacetedPage = { ...NEWEST_FIRST, offset: 0, limit: 0, withFacets: true }
 
 const NOTHING: Result = { ids: [], counted: 0 }
 
@@ -70,6 +86,13 @@ export function createSearchStore(db: Db, searches: Db): SearchStore {
   return {
     plainPage: (criteria, page) => plainPage(db, criteria, page),
 
+    async userId(username) {
+      const { rows } = await sql<{
+        id: string
+      }>`select id from users where lower(username) = lower(${username})`.execute(db)
+      return rows[0]?.id
+    },
+
     async byInfoHash(infoHash) {
       const hash = Buffer.from(infoHash, 'hex')
       const row = await db
@@ -91,10 +114,20 @@ function statementsOf(run: Run): SearchStatements {
   return {
     page: (criteria, page) => filteredPage(run, criteria, page),
 
+    async facets(criteria) {
+      const { counted, values } = await filteredPage(run, criteria, ONLY_FACETS)
+      return { counted, values: values ?? [] }
+    },
+
     some: (criteria, limit) => {
       const found = sql`with found as materialized (${matches(criteria)})`
-      const few = sql`(select * from found limit ${MAX_EXACT_TOTAL}) as few`
+      const few = sql`(select * from found limit ${SOME}) as few`
       return idsOf(run, sql`${found} select id from ${few}`, { ...NEWEST_FIRST, offset: 0, limit })
+    },
+
+    async matchesAny(criteria) {
+      const rows = await run(sql`with found as materialized (${matches(criteria)}) select from found limit 1`)
+      return rows.length > 0
     },
 
     async wordsWithPrefix(prefix) {
@@ -169,22 +202,35 @@ async function plainPage(db: Db, criteria: Criteria, page: Page): Promise<Result
   return rows[0] ?? NOTHING
 }
 
-async function filteredPage(run: Run, criteria: Criteria, page: Page): Promise<Result> {
-  const { probed, walked } = FREQUENT[breadthOf(criteria)]
-  const newest = await countWalked(run, criteria, PROBED)
-  if (newest < probed || (await countWalked(run, criteria, walked)) <= MAX_EXACT_TOTAL) {
-    // The index is slow at beginnings of frequent words. Whole words reveal many matches sooner.
-    if (newest === 0 || !(await haveMany(run, wholeWords(criteria)))) {
-      const areWithin = newest >= COMMON && (await areMostlyWithin(run, criteria))
-      const result = await fewMatches(run, areWithin ? matchesFiltered(criteria) : matches(criteria), page)
-      if (result.counted <= MAX_EXACT_TOTAL) return result
-    }
+async function filteredPage(run: Run, criteria: Criteria, page: FacetedPage): Promise<Result> {
+  const most = exactTotalOf(criteria)
+  const driver = driverOf(criteria)
+  if (driver !== undefined) {
+    const areMany = !isOwn(criteria) && (await countUpTo(run, driver, most)) > most
+    const result = areMany ? undefined : await fewMatches(run, matches(criteria), page, most)
+    if (result !== undefined && result.counted <= most) return result
+    if (isOwn(criteria)) return { ids: await allSorted(run, criteria, page), counted: most + 1 }
+  } else {
+    const result = await countedPage(run, criteria, page, most)
+    if (result !== undefined) return result
   }
-  if (page.limit === 0) return { ids: [], counted: MAX_EXACT_TOTAL + 1 }
+  if (page.limit === 0) return { ids: [], counted: most + 1 }
   const walk = walkedTorrents(criteria, page, WALKED + 3 * (page.offset + page.limit))
   const ids = await idsOf(run, sql`select id from ${walk} where ${conditions(criteria, 'row')}`, page)
-  if (ids.length < page.limit) return { ids: await allSorted(run, criteria, page), counted: MAX_EXACT_TOTAL + 1 }
-  return { ids, counted: MAX_EXACT_TOTAL + 1 }
+  return { ids: ids.length < page.limit ? await allSorted(run, criteria, page) : ids, counted: most + 1 }
+}
+
+/** The page if there are few matches. */
+async function countedPage(run: Run, criteria: Criteria, page: FacetedPage, most: number): Promise<Result | undefined> {
+  const { probed, walked } = FREQUENT[breadthOf(criteria)]
+  const newest = await countUpTo(run, walkedMatches(criteria, PROBED), most)
+  const far = (walked * most) / MAX_EXACT_TOTAL
+  const areMany = newest >= probed && (await countUpTo(run, walkedMatches(criteria, far), most)) > most
+  // The index is slow at beginnings of frequent words. Whole words reveal many matches sooner.
+  if (areMany || (newest > 0 && (await haveMany(run, wholeWords(criteria), most)))) return undefined
+  const areWithin = newest >= COMMON && (await areMostlyWithin(run, criteria))
+  const result = await fewMatches(run, areWithin ? matchesFiltered(criteria) : matches(criteria), page, most)
+  return result.counted <= most ? result : undefined
 }
 
 function breadthOf({ words, prefixes, facets, categoryIds }: Criteria): keyof typeof FREQUENT {
@@ -193,12 +239,16 @@ function breadthOf({ words, prefixes, facets, categoryIds }: Criteria): keyof ty
   return areIndexed(prefixes) && parts === 1 ? 'single' : 'several'
 }
 
-/** The number of matches among the newest torrents, counted up to `MAX_EXACT_TOTAL + 1`. */
-async function countWalked(run: Run, criteria: Criteria, most: number): Promise<number> {
-  const rows = await run(sql<{ counted: number }>`select count(*) as counted from (
-    select 1 from ${walk(criteria, NEWEST_FIRST, most)} where ${conditions(criteria, 'row')} limit ${MAX_EXACT_TOTAL + 1}
-  ) as matches`)
-  return rows[0]?.counted ?? 0
+/** The matches among the newest torrents. */
+function walkedMatches(criteria: Criteria, torrents: number): RawBuilder<unknown> {
+  return sql`select 1 from ${walk(criteria, NEWEST_FIRST, torrents)} where ${conditions(criteria, 'row')}`
+}
+
+/** The number of rows, counted up to `most + 1`. */
+async function countUpTo(run: Run, rows: RawBuilder<unknown>, most: number): Promise<number> {
+  const [found] = await run(sql<{ counted: number }>`
+    select count(*) as counted from (${rows} limit ${most + 1}) as matches`)
+  return found?.counted ?? 0
 }
 
 /** The criteria with the prefixes as whole words; undefined if the index contains the prefixes. */
@@ -207,12 +257,9 @@ function wholeWords(criteria: Criteria): Criteria | undefined {
   return areIndexed(prefixes) ? undefined : { ...criteria, words: [...words, prefixes], prefixes: [] }
 }
 
-async function haveMany(run: Run, criteria: Criteria | undefined): Promise<boolean> {
+async function haveMany(run: Run, criteria: Criteria | undefined, most: number): Promise<boolean> {
   if (criteria === undefined) return false
-  const rows = await run(sql<{ counted: number }>`
-    with found as materialized (${matches(criteria)})
-    select count(*) as counted from (select 1 from found limit ${MAX_EXACT_TOTAL + 1}) as few`)
-  return (rows[0]?.counted ?? 0) > MAX_EXACT_TOTAL
+  return (await countUpTo(run, sql`select 1 from (${matches(criteria)} offset 0) as found`, most)) > most
 }
 
 /** Whether at least half of the newest matches, ignoring categories, are within the categories. */
@@ -226,18 +273,35 @@ async function areMostlyWithin(run: Run, criteria: Criteria): Promise<boolean> {
   return within > 0 && within >= matching / 2
 }
 
-/** Counts the matches up to `MAX_EXACT_TOTAL + 1`, and sorts them if there are not more. */
-async function fewMatches(run: Run, all: RawBuilder<unknown>, page: Page): Promise<Result> {
-  const rows = await run(sql<{ counted: number; ids: readonly string[] }>`
+/** Counts the matches up to `most + 1`, and sorts them if there are not more. */
+async function fewMatches(run: Run, all: RawBuilder<unknown>, page: FacetedPage, most: number): Promise<Result> {
+  const values = page.withFacets ? sql`, case when counted <= ${most} then ${VALUES} end as values` : sql``
+  const rows = await run(sql<Result>`
     with found as materialized (${all}),
-    few as materialized (select * from found limit ${MAX_EXACT_TOTAL + 1}),
+    few as materialized (select * from found limit ${most + 1}),
     counted as materialized (select count(*) as counted from few)
     select counted, array(
       select id from few ${withStats(page)}
-      where counted <= ${MAX_EXACT_TOTAL} ${inOrder(page)}
-    ) as ids from counted`)
+      where counted <= ${most} ${inOrder(page)}
+    ) as ids ${values} from counted`)
   return rows[0] ?? NOTHING
 }
+
+/** The values of few matches, as JSON. */
+const VALUES = sql`(
+  select coalesce(json_agg(each), '[]') from (
+    select facet, value, count(*) as count
+    from few, lateral (select * from torrents where torrents.id = few.id offset 0) as torrent,
+      lateral (values
+        ('category', array[category_id::text]), ('resolution', array[resolution]), ('source', array[source]),
+        ('codec', array[codec]), ('hdr', hdr), ('audio', audio), ('language', languages),
+        ('year', array[release_year::text])
+      ) as fields (facet, list),
+      lateral unnest(list) as value
+    where value is not null
+    group by facet, value
+  ) as each
+)`
 
 /** Sorts all matches. */
 function allSorted(run: Run, criteria: Criteria, page: Page): Promise<readonly string[]> {
@@ -247,10 +311,28 @@ function allSorted(run: Run, criteria: Criteria, page: Page): Promise<readonly s
 
 /** All matches. Without a limit or an order here, the planner uses the GIN index. */
 function matches(criteria: Criteria): RawBuilder<unknown> {
+  const driver = driverOf(criteria)
   // The index contains only approved torrents. The others are few, and read row by row.
-  const by = criteria.state === 'approved' ? 'index' : 'row'
-  return sql`select id, created_at, size from torrents
+  const by = criteria.state === 'approved' && driver === undefined ? 'index' : 'row'
+  const listed = sql`select id, created_at, size from torrents
     where deleted_at is null and state = ${criteria.state} and ${conditions(criteria, by)}`
+  // `offset 0` lets Postgres look up each torrent, and not read the catalogue to join it.
+  return driver === undefined
+    ? listed
+    : sql`select listed.* from (${driver} offset 0) as driver, lateral (${listed} and id = torrent_id offset 0) as listed`
+}
+
+function isOwn({ own }: Criteria): boolean {
+  return own !== undefined && own.state !== 'unseen'
+}
+
+/** The ids of torrents to look up, if another table restricts them more than the index does. */
+function driverOf(criteria: Criteria): RawBuilder<unknown> | undefined {
+  const { own, alive } = criteria
+  if (own !== undefined && isOwn(criteria)) return ownRows(own)
+  if (alive === undefined || !isPlain({ ...criteria, alive: undefined })) return undefined
+  return sql`select torrent_id from torrent_stats
+    where listed_in = any(${[...alive.categoryIds]}::uuid[]) and ${seedersOf(alive)}`
 }
 
 /** The same matches, with the category as a filter instead of an index condition. */
@@ -266,22 +348,44 @@ function withStats(page: Page): RawBuilder<unknown> {
  * The first torrents of a sort index, with the columns that conditions need; if sorted by counts, only with their ids and
  * counts. Each category has its own index range, which the planner merges.
  */
-function walk({ state, categoryIds }: Criteria, page: Walked, most: number): RawBuilder<unknown> {
+function walk(criteria: Criteria, page: Walked, most: number): RawBuilder<unknown> {
+  const { state, categoryIds } = criteria
   const { sort, order } = page
   const isCount = isCounted(page)
   const by = sql`${sql.ref(SORT_COLUMNS[sort])} ${sql.raw(order)}, ${sql.ref(isCount ? 'torrent_id' : 'id')} ${sql.raw(order)}`
   const part = (category: RawBuilder<unknown>): RawBuilder<unknown> => {
     const source = isCount
       ? sql`select torrent_id as id, ${sql.ref(sort)} from torrent_stats where ${category}`
-      : sql`select id, created_at, size, category_id, search, facets, info_hash, info_hash_v2, download_percent
+      : sql`select id, created_at, size, category_id, search, facets, info_hash, info_hash_v2, download_percent,
+          uploader_id, resolution, source, codec, hdr, audio, languages
           from torrents where deleted_at is null and state = ${state} and ${category}`
-    return sql`(${source} order by ${by} limit ${most})`
+    return sql`(${source} ${sql.join(
+      boundsOf(criteria, sort).map((bound) => sql`and ${bound}`),
+      sql` `,
+    )} order by ${by} limit ${most})`
   }
   const column = sql.ref(isCount ? 'listed_in' : 'category_id')
   const within = categoryIds ?? (isCount ? page.allCategoryIds : undefined)
   const parts = within?.map((category) => part(sql`${column} = ${category}`)) ?? [part(sql`true`)]
   const all = sql`select * from (${sql.join(parts, sql` union all `)}) as parts`
   return sql`(${all} ${inOrder({ sort, order, offset: 0, limit: most })}) as walked`
+}
+
+/** The conditions that end a walk along an index. */
+function boundsOf(
+  { minSize, maxSize, created, alive }: Criteria,
+  sort: Walked['sort'],
+): readonly RawBuilder<unknown>[] {
+  switch (sort) {
+    case 'created':
+      return rangesOf({ created }, true)
+    case 'size':
+      return rangesOf({ minSize, maxSize }, true)
+    case 'seeders':
+      return alive === undefined ? [] : [seedersOf(alive)]
+    case 'leechers':
+      return []
+  }
 }
 
 /** A walk with the columns that conditions need, in any order. */

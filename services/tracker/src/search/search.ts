@@ -1,9 +1,21 @@
-import type { WantedEpisode } from '@vault-and-tracker/torznab-xml'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
+import type { NumberRange, WantedEpisode } from '@vault-and-tracker/torznab-xml'
 import { type Categories, type Category, findBySlug, withSubcategories } from '../categories/categories.ts'
 import { apiError } from '../errors.ts'
 import { type Listed, MAX_OFFSET, type Page as PageNumber, type Total, totalOf } from '../pagination.ts'
-import { memberWords, orInitials, searchWords } from '../releases/search-words.ts'
-import { type AnyOf, allOf, type Criteria, episodeFacets, idFacets, isPlain, yearFacets } from './criteria.ts'
+import { memberWords, orInitials, searchWords, splitExclusions } from '../releases/search-words.ts'
+import {
+  type AnyOf,
+  allOf,
+  type Criteria,
+  episodeFacets,
+  exactTotalOf,
+  idFacets,
+  isPlain,
+  type OwnState,
+  type ReleaseField,
+  yearFacets,
+} from './criteria.ts'
 import type { ListedTorrent, TorrentState } from './listed-torrent.ts'
 import { createCoalescer, type SearchQueue } from './search-queue.ts'
 
@@ -51,19 +63,54 @@ export type Found = Total & { readonly items: readonly ListedTorrent[] }
 export const SORTS = ['created', 'seeders', 'leechers', 'size'] as const
 export type Sort = (typeof SORTS)[number]
 
-/** The query of a list or of a member's search. */
-export type ListQuery = PageNumber & {
-  readonly sort: Sort
-  readonly order: 'asc' | 'desc'
-  readonly state: TorrentState
-  /** The slug of a category, which includes its subcategories. */
-  readonly category?: string | undefined
-  /** Words of the name in any order; the last one can be the beginning of a word. */
+/** The filters of a list. Undefined ones are no condition; all others must match. Several values are alternatives. */
+export type ListFilters = { readonly [Field in ReleaseField]?: readonly string[] | undefined } & {
+  /** Slugs of categories, which include their subcategories. */
+  readonly category?: readonly string[] | undefined
+  /** Words of the name in any order; the last one can be the beginning of a word. Words after a hyphen are excluded. */
   readonly search?: string | undefined
+  readonly year?: NumberRange | undefined
+  readonly season?: NumberRange | undefined
+  readonly episode?: NumberRange | undefined
+  /** Bytes, inclusive. */
+  readonly minSize?: number | undefined
+  readonly maxSize?: number | undefined
+  /** Days. */
+  readonly maxAge?: number | undefined
+  /** Whether the torrent itself is freeleech. */
+  readonly freeleech?: boolean | undefined
+  /** Whether there is a seeder. */
+  readonly alive?: boolean | undefined
+  /** A username. */
+  readonly uploader?: string | undefined
+  readonly imdb?: number | undefined
+  readonly tmdb?: number | undefined
+  readonly tvdb?: number | undefined
+  readonly mine?: OwnState | undefined
 }
+
+/** The filters of torrents in a state. */
+export type FilterQuery = ListFilters & { readonly state: TorrentState }
+
+/** The query of a list or of a member's search. */
+export type ListQuery = PageNumber &
+  FilterQuery & {
+    readonly sort: Sort
+    readonly order: 'asc' | 'desc'
+  }
 
 /** A page of a list. `suggestions` are torrents with similar words, if a search found nothing. */
 export type TorrentPage = Listed<ListedTorrent> & { readonly suggestions?: readonly ListedTorrent[] | undefined }
+
+/** The filters whose values are counted. */
+export const FACETS = ['category', 'resolution', 'source', 'codec', 'hdr', 'audio', 'language', 'year'] as const
+export type Facet = (typeof FACETS)[number]
+
+/** How many torrents have a value: a slug, or a value of the release. */
+export type FacetCount = { readonly value: string; readonly count: number }
+
+/** The total of a list, and the values that its torrents have, unless there are too many torrents to count. */
+export type Faceted = Total & { readonly facets?: Record<Facet, FacetCount[]> | undefined }
 
 /** The order of the matches, and the part of them to return. */
 export type Page = {
@@ -79,20 +126,28 @@ export type Page = {
 export type SearchStore = {
   /** A page of all torrents of a state, optionally within categories, which is cheap. */
   plainPage(criteria: Criteria, page: Page): Promise<FoundIds>
+  /** The id of a user, whatever the case of the name. */
+  userId(username: string): Promise<string | undefined>
   /** The id of an approved torrent by either info hash, in lowercase hex. */
   byInfoHash(infoHash: string): Promise<string | undefined>
   /** Runs the statements of a search within a total time. @throws OutOfTime */
   within<T>(milliseconds: number, work: (statements: SearchStatements) => Promise<T>): Promise<T>
 }
 
-/** The ids of a page, and the number of all matches, counted up to `MAX_EXACT_TOTAL + 1`. */
+/** The ids of a page, and the number of all matches, counted up to `exactTotalOf` and one. */
 type FoundIds = { readonly ids: readonly string[]; readonly counted: number }
+
+/** A counted value; categories by id. */
+export type CountedValue = FacetCount & { readonly facet: Facet }
 
 /** The statements of a search. */
 export type SearchStatements = {
   page(criteria: Criteria, page: Page): Promise<FoundIds>
+  /** The number of matches as for a page, and their values; none if there are too many matches. */
+  facets(criteria: Criteria): Promise<{ readonly counted: number; readonly values: readonly CountedValue[] }>
   /** The ids of some matches, newest first. Fast, but not the newest of all if there are many. */
   some(criteria: Criteria, limit: number): Promise<readonly string[]>
+  matchesAny(criteria: Criteria): Promise<boolean>
   /** The indexed words with a prefix; undefined if there are too many. */
   wordsWithPrefix(prefix: string): Promise<AnyOf | undefined>
   /** The most similar indexed words for each word, which may include the word itself. */
@@ -113,10 +168,14 @@ export function createSearch(deps: {
   queue: SearchQueue
   torrents: { byIds(ids: readonly string[]): Promise<readonly ListedTorrent[]> }
   categories: Pick<Categories, 'all' | 'idsWithDeleted'>
+  clock: Clock
+  /** A peer whose last announce is older is not seeding. */
+  peerTtlMs: number
 }) {
-  const { store, queue, torrents } = deps
+  const { store, queue, torrents, clock } = deps
   const finds = createCoalescer<Found>()
   const lists = createCoalescer<TorrentPage>()
+  const faceted = createCoalescer<Faceted>()
 
   const search = <T>(member: string, work: (statements: SearchStatements) => Promise<T>): Promise<T> =>
     queue.run(member, (milliseconds) => store.within(milliseconds, work))
@@ -129,7 +188,7 @@ export function createSearch(deps: {
      * @throws ApiError RATE_LIMITED or UNAVAILABLE if too many searches are in progress, or this one takes too long
      */
     async find(query: SearchQuery, member: string): Promise<Found> {
-      const criteria = criteriaOf(query)
+      const criteria = criteriaOf(query, new Date(clock.now()))
       if (criteria === undefined) return { items: [], ...totalOf(0) }
       const { offset } = query
       const page = { ...NEWEST_FIRST, offset, limit: offset > MAX_OFFSET ? 0 : query.limit }
@@ -149,13 +208,21 @@ export function createSearch(deps: {
      * One page of the torrents in a state.
      *
      * @param member the id of the user who searches
-     * @throws ApiError BAD_REQUEST if the category does not exist; and as `find` does
+     * @throws ApiError BAD_REQUEST if a category or the uploader does not exist; and as `find` does
      */
     list: (query: ListQuery, member: string): Promise<TorrentPage> => {
-      const isFree = isBlank(query.search)
+      const isFree = isUnfiltered(query)
       const shared = () => lists(JSON.stringify([query, isFree ? '' : member]), () => list(query, member))
       return isFree ? shared() : queue.admit(member, shared)
     },
+
+    /**
+     * The values of the torrents in a list. Throws as `list` does.
+     *
+     * @param member the id of the user who searches
+     */
+    facets: (query: FilterQuery, member: string): Promise<Faceted> =>
+      queue.admit(member, () => faceted(JSON.stringify([query, member]), () => facets(query, member))),
   }
 
   async function find(criteria: Criteria, page: Page, member: string): Promise<Found> {
@@ -167,26 +234,115 @@ export function createSearch(deps: {
 
   async function list(query: ListQuery, member: string): Promise<TorrentPage> {
     const { page, limit, sort, order } = query
-    const text = query.search ?? ''
-    const { words, prefixes } = memberWords(text)
-    const tokens = [...words, ...prefixes.slice(-1)]
-    // Punctuation alone contains no words, and finds nothing rather than everything.
-    if (!isBlank(text) && tokens.length === 0) return { items: [], page, limit, ...totalOf(0) }
-    const all = query.category === undefined ? [] : await deps.categories.all()
-    const allCategoryIds = sort === 'created' || sort === 'size' ? [] : await deps.categories.idsWithDeleted()
-    const within = { ...allOf(query.state), categoryIds: categoryIdsFor(all, query.category) }
+    const wanted = await wantedBy(query, member)
+    if (wanted === undefined) return { items: [], page, limit, ...totalOf(0) }
+    const { within, tokens, allCategoryIds } = wanted
     const asked = { sort, order, offset: (page - 1) * limit, limit, allCategoryIds }
-    if (tokens.length === 0) {
+    if (tokens.length === 0 && isPlain(within)) {
       const { ids, counted } = await store.plainPage(within, asked)
       return { items: await torrents.byIds(ids), page, limit, ...totalOf(counted) }
     }
     const { ids, counted, suggested } = await search(member, async (statements) => {
-      const criteria = { ...within, ...(await wordCriteria(statements, orInitials(words, text), prefixes)) }
-      const found = await statements.page(criteria, asked)
-      return { ...found, suggested: found.counted === 0 ? await suggest(statements, within, tokens) : undefined }
+      const found = await statements.page(await wanted.criteria(statements), asked)
+      const isMissing = found.counted === 0 && tokens.length > 0
+      return { ...found, suggested: isMissing ? await suggest(statements, within, tokens) : undefined }
     })
-    const listed = { items: await torrents.byIds(ids), page, limit, ...totalOf(counted) }
+    const listed = { items: await torrents.byIds(ids), page, limit, ...totalOf(counted, exactTotalOf(within)) }
     return suggested === undefined ? listed : { ...listed, suggestions: await torrents.byIds(suggested) }
+  }
+
+  async function facets(query: FilterQuery, member: string): Promise<Faceted> {
+    const wanted = await wantedBy(query, member)
+    if (wanted === undefined) return { ...totalOf(0), facets: facetsOf([], new Map()) }
+    const { counted, values } = await search(member, async (statements) =>
+      statements.facets(await wanted.criteria(statements)),
+    )
+    const total = totalOf(counted, exactTotalOf(wanted.within))
+    if (!total.totalIsExact) return total
+    const slugs = new Map((await deps.categories.all()).map(({ id, slug }) => [id, slug]))
+    return { ...total, facets: facetsOf(values, slugs) }
+  }
+
+  /** What a member searches for; undefined if nothing can match. @throws as `filtered` does */
+  async function wantedBy(query: FilterQuery, member: string) {
+    const { text, without } = splitExclusions(query.search ?? '')
+    const { words, prefixes } = memberWords(text)
+    const tokens = [...words, ...prefixes.slice(-1)]
+    // Punctuation alone contains no words, and finds nothing rather than everything.
+    if (!isBlank(query.search) && tokens.length + without.length === 0) return undefined
+    const allCategoryIds = await deps.categories.idsWithDeleted()
+    const within = { ...(await filtered(query, member, allCategoryIds)), without }
+    const criteria = async (statements: SearchStatements): Promise<Criteria> => ({
+      ...within,
+      ...(await wordCriteria(statements, orInitials(words, text), prefixes)),
+    })
+    return { within, tokens, allCategoryIds, criteria }
+  }
+
+  /** The criteria of filters, except words. @throws ApiError BAD_REQUEST for an unknown category or uploader */
+  async function filtered(query: FilterQuery, member: string, allCategoryIds: readonly string[]): Promise<Criteria> {
+    const { category, year, freeleech, minSize, maxSize, maxAge, alive, uploader, mine } = query
+    const all = category === undefined ? [] : await deps.categories.all()
+    const categoryIds = categoryIdsFor(all, category)
+    const now = new Date(clock.now())
+    const wanted = wantedEpisode(query)
+    const ids = [idFacets({ imdb: query.imdb }), idFacets({ tmdb: query.tmdb }), idFacets({ tvdb: query.tvdb })]
+    return {
+      ...allOf(query.state),
+      ...{ categoryIds, freeleech, minSize, maxSize },
+      facets: [
+        ...ids.flatMap((facets) => (facets.ids.length === 0 ? [] : [facets.ids])),
+        ...(wanted === undefined ? [] : [episodeFacets(wanted)]),
+        ...(year === undefined ? [] : [yearFacets(year)]),
+      ],
+      release: releaseOf(query),
+      created: maxAge === undefined ? undefined : { after: new Date(now.getTime() - maxAge * DAY_MS), now },
+      uploaderId: uploader === undefined ? undefined : await uploaderId(uploader),
+      alive: alive === undefined ? undefined : { hasSeeder: alive, categoryIds: categoryIds ?? allCategoryIds },
+      own:
+        mine === undefined
+          ? undefined
+          : { userId: member, state: mine, activeSince: new Date(now.getTime() - deps.peerTtlMs) },
+    }
+  }
+
+  async function uploaderId(username: string): Promise<string> {
+    const id = await store.userId(username)
+    if (id === undefined) throw apiError('BAD_REQUEST', 'uploader: there is no such user.')
+    return id
+  }
+}
+
+const DAY_MS = 86_400_000
+
+function wantedEpisode({ season, episode }: ListFilters): WantedEpisode | undefined {
+  if (episode !== undefined) return { kind: 'episode', season, episode }
+  return season === undefined ? undefined : { kind: 'season', season }
+}
+
+function releaseOf({ resolution, source, codec, hdr, audio, language }: ListFilters): Criteria['release'] {
+  return { resolution, source, codec, hdr, audio, language }
+}
+
+/** Values by facet, most frequent first. @param slugs the slugs of categories by id */
+function facetsOf(values: readonly CountedValue[], slugs: ReadonlyMap<string, string>): Record<Facet, FacetCount[]> {
+  const countsOf = (facet: Facet): FacetCount[] =>
+    values
+      .filter((each) => each.facet === facet)
+      .flatMap(({ value, count }) => {
+        const shown = facet === 'category' ? slugs.get(value) : value
+        return shown === undefined ? [] : [{ value: shown, count }]
+      })
+      .toSorted((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))
+  return {
+    category: countsOf('category'),
+    resolution: countsOf('resolution'),
+    source: countsOf('source'),
+    codec: countsOf('codec'),
+    hdr: countsOf('hdr'),
+    audio: countsOf('audio'),
+    language: countsOf('language'),
+    year: countsOf('year'),
   }
 }
 
@@ -198,6 +354,14 @@ export const SIMILAR_WORDS = `'${SIMILAR.source}'`
 
 function isSimilarWord(token: string): boolean {
   return SIMILAR.test(token)
+}
+
+/** Parts of a query that need no search. */
+const UNFILTERED: ReadonlySet<string> = new Set(['page', 'limit', 'sort', 'order', 'state', 'category'])
+
+function isUnfiltered(query: ListQuery): boolean {
+  const { search, ...others } = query
+  return isBlank(search) && Object.entries(others).every(([name, value]) => UNFILTERED.has(name) || value === undefined)
 }
 
 function isBlank(text = ''): boolean {
@@ -247,22 +411,23 @@ async function areListed(
   words: readonly string[],
 ): Promise<boolean> {
   for (const word of words) {
-    const listed = await statements.some({ ...allOf(state), words: [[word]] }, 1)
-    if (listed.length === 0) return false
+    if (!(await statements.matchesAny({ ...allOf(state), words: [[word]] }))) return false
   }
   return true
 }
 
-/** The ids of a category and its subcategories; undefined for all. @throws ApiError BAD_REQUEST for an unknown slug */
-function categoryIdsFor(all: readonly Category[], slug: string | undefined): readonly string[] | undefined {
-  if (slug === undefined) return undefined
-  const category = findBySlug(all, slug)
-  if (category === undefined) throw apiError('BAD_REQUEST', 'category: there is no such category.')
-  return withSubcategories(all, category).map(({ id }) => id)
+/** The ids of categories and their subcategories; undefined for all. @throws ApiError BAD_REQUEST for an unknown slug */
+function categoryIdsFor(all: readonly Category[], slugs: readonly string[] | undefined): readonly string[] | undefined {
+  const ids = slugs?.flatMap((slug) => {
+    const category = findBySlug(all, slug)
+    if (category === undefined) throw apiError('BAD_REQUEST', 'category: there is no such category.')
+    return withSubcategories(all, category).map(({ id }) => id)
+  })
+  return ids && [...new Set(ids)]
 }
 
 /** The criteria of a query; undefined if no torrent can match. */
-function criteriaOf(query: SearchQuery): Criteria | undefined {
+function criteriaOf(query: SearchQuery, now: Date): Criteria | undefined {
   const { ids = {}, wanted, year, freeleech, minSize, maxSize, createdAfter, categoryIds } = query
   if (categoryIds?.length === 0) return undefined
   const texts = [query.text ?? '', ...(query.words ?? [])].filter((text) => text.trim() !== '')
@@ -271,11 +436,12 @@ function criteriaOf(query: SearchQuery): Criteria | undefined {
   const words = [...new Map(wantedWords.flat().map((word) => [word.join(' '), word])).values()]
   const facets = [
     ...(wanted === undefined ? [] : [episodeFacets(wanted)]),
-    ...(year === undefined ? [] : [yearFacets(year)]),
+    ...(year === undefined ? [] : [yearFacets({ from: year, to: year })]),
   ]
   return {
     ...allOf('approved'),
-    ...{ categoryIds, words, facets, freeleech, minSize, maxSize, createdAfter },
+    ...{ categoryIds, words, facets, freeleech, minSize, maxSize },
+    created: createdAfter && { after: createdAfter, now },
     ...{ ...idFacets(ids), infoHash: ids.infoHash },
   }
 }

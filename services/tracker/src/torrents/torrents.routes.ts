@@ -2,7 +2,6 @@ import { FileAnswer } from '@vault-and-tracker/rest'
 import { MAX_EXTERNAL_ID } from '@vault-and-tracker/torznab-xml'
 import { create } from 'content-disposition'
 import { z } from 'zod'
-import { SLUG_PATTERN } from '../categories/categories.ts'
 import { apiError } from '../errors.ts'
 import {
   downloadPercent,
@@ -19,6 +18,14 @@ import { type Search, SORTS } from '../search/search.ts'
 import { endpoints } from '../surface.ts'
 import { asciiFileName, safeFileName } from './file-name.ts'
 import { MAX_PREVIEWED_FILES, MAX_TORRENT_BYTES } from './torrent-file.ts'
+import {
+  areFewEpisodes,
+  categorySlug,
+  externalId,
+  imdbId,
+  tooManyEpisodes,
+  torrentFilters,
+} from './torrent-filters.routes.ts'
 import type { Torrent, Torrents } from './torrents.ts'
 
 const releaseSchema = z
@@ -81,30 +88,16 @@ const formField = <Schema extends z.ZodType>(schema: Schema) =>
   z.union([z.literal('').transform(() => undefined), schema])
 
 const torrentName = text({ min: 1, max: 255 })
-const categorySlug = z.string().regex(SLUG_PATTERN, 'must be the slug of a category')
 const description = text({ min: 0, max: 20_000, lines: true })
 
-const imdb = z
-  .string()
-  .regex(/^(tt)?\d{1,10}$/, 'must be tt and digits')
-  .transform((text) => Number(text.replace('tt', '')))
-  .refine((id) => id > 0 && id <= MAX_EXTERNAL_ID, 'must be tt and digits')
-const externalId = z
-  .string()
-  .regex(/^\d{1,10}$/, 'must be a positive whole number')
-  .transform(Number)
-  .refine((id) => id > 0 && id <= MAX_EXTERNAL_ID, 'must be a positive whole number')
 const jsonId = z.int().min(1, 'must be a positive whole number').max(MAX_EXTERNAL_ID, 'must be a positive whole number')
-const listQuery = pageQuery.safeExtend({
-  sort: z.enum(SORTS, `must be one of ${SORTS.join(', ')}`).default('created'),
-  order: z.enum(['asc', 'desc'], 'must be asc or desc').default('desc'),
-  category: categorySlug.optional().meta({ description: 'slug; a root includes its subcategories' }),
-  search: z
-    .string({ error: 'must be given once' })
-    .max(256, 'must be at most 256 characters long')
-    .optional()
-    .meta({ description: 'words of the name in any order; the last one can be the beginning of a word' }),
-})
+const listQuery = pageQuery
+  .safeExtend({
+    sort: z.enum(SORTS, `must be one of ${SORTS.join(', ')}`).default('created'),
+    order: z.enum(['asc', 'desc'], 'must be asc or desc').default('desc'),
+    ...torrentFilters,
+  })
+  .refine(areFewEpisodes, tooManyEpisodes)
 
 const torrentPreview = z
   .object({
@@ -182,7 +175,7 @@ export const torrentEndpoints = [
       name: formField(torrentName).optional(),
       category: categorySlug,
       description: description.default(''),
-      imdb: formField(imdb).optional(),
+      imdb: formField(imdbId).optional(),
       tmdb: formField(externalId).optional(),
       tvdb: formField(externalId).optional(),
     }),
@@ -255,7 +248,7 @@ export const torrentEndpoints = [
         name: torrentName,
         category: categorySlug,
         description,
-        imdb: z.union([imdb, z.null()]),
+        imdb: z.union([imdbId, z.null()]),
         tmdb: jsonId.nullable(),
         tvdb: jsonId.nullable(),
         downloadPercent,
