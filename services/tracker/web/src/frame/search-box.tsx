@@ -1,5 +1,6 @@
 import { useNavigate, useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
+import { idIn } from '../release/pasted-id.ts'
 
 /** The search starts when typing pauses for this long. */
 const PAUSE_MS = 150
@@ -22,6 +23,12 @@ export function SearchBox() {
   }, [searched])
   const search = (words: string, replace: boolean): void => {
     clearTimeout(timer.current)
+    const id = idIn(words)
+    if (id !== undefined) {
+      setText('')
+      void navigate({ to: '/torrents', search: id })
+      return
+    }
     void navigate({
       to: '/torrents',
       search: (before) => ({ ...(isList ? before : {}), search: words.trim() || undefined, page: undefined }),
@@ -48,6 +55,12 @@ export function SearchBox() {
         maxLength={256}
         autoComplete="off"
         value={text}
+        onPaste={(event) => {
+          const pasted = event.clipboardData.getData('text')
+          if (idIn(pasted) === undefined) return
+          event.preventDefault()
+          search(pasted, false)
+        }}
         onChange={({ target }) => {
           setText(target.value)
           clearTimeout(timer.current)

@@ -28,5 +28,5 @@ export function useKeys(showKeys: () => void): void {
 }
 
 function isTyping(target: EventTarget | null): boolean {
-  return target instanceof Element && target.closest('input, textarea, select, dialog') !== null
+  return target instanceof Element && target.closest('input:not([type=checkbox]), textarea, select, dialog') !== null
 }

@@ -19,3 +19,17 @@ export function pastedId(catalogue: Catalogue, text: string): string {
   }
   return text.trim()
 }
+
+/** The id that a pasted text consists of, if it is an IMDb id or the URL of a page. */
+export function idIn(text: string): Partial<Record<Catalogue, string>> | undefined {
+  const trimmed = text.trim()
+  if (/^tt\d{7,9}$/.test(trimmed)) return { imdb: trimmed }
+  if (!/^(https?:\/\/)?[\w.]*(imdb\.com|themoviedb\.org|thetvdb\.com)\/\S+$/.test(trimmed)) return undefined
+  for (const catalogue of CATALOGUES) {
+    const id = pastedId(catalogue, trimmed)
+    if (id !== trimmed) return { [catalogue]: id }
+  }
+  return undefined
+}
+
+const CATALOGUES = ['imdb', 'tmdb', 'tvdb'] as const

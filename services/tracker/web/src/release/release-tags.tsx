@@ -29,6 +29,17 @@ export function ReleaseTags({ release }: { release: Release }) {
   )
 }
 
+/** The properties by which releases of the same title differ, as tags of a row. */
+export function RowTags({ release }: { release: Release }) {
+  const { resolution, source, codec, hdr, languages, isProper, isRepack } = release
+  const words = [
+    ...[resolution, source, codec, ...hdr],
+    ...languages.map((language) => language.toUpperCase()),
+    ...[isProper ? 'Proper' : null, isRepack ? 'Repack' : null],
+  ].filter((word) => word !== null)
+  return words.length === 0 ? null : <span className="row-tags">{words.join(' · ')}</span>
+}
+
 /** A name that may break after its dots and underscores. */
 export function BreakableName({ name }: { name: string }) {
   const parts = name.split(/(?<=[._])(?=[^._])/)

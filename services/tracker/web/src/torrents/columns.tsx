@@ -3,7 +3,7 @@ import { formatAge, formatBytes, formatCount, formatExactTime } from '@vault-and
 import type { Column } from '@vault-and-tracker/web-kit/table'
 import type { ListedTorrent } from '../api/client.ts'
 import { Peers } from '../release/peers.tsx'
-import { BreakableName } from '../release/release-tags.tsx'
+import { BreakableName, RowTags } from '../release/release-tags.tsx'
 import { TorrentTags } from './torrent-tags.tsx'
 
 /** The columns of the list. @param pathOf the full name of a category */
@@ -18,6 +18,7 @@ export function torrentColumns(pathOf: (slug: string) => string, now: number): r
             <BreakableName name={torrent.name} />
           </Link>{' '}
           <TorrentTags torrent={torrent} />
+          <RowTags release={torrent.release} />
         </>
       ),
     },

@@ -8,7 +8,7 @@ import type { ListedTorrent } from '../api/client.ts'
 import { categories, flatten } from '../api/queries.ts'
 import { torrentColumns } from './columns.tsx'
 import { ListFilters } from './list-filters.tsx'
-import { type ListSearch, type Sort } from './list-search.ts'
+import { filtersIn, type ListSearch, type Sort } from './list-search.ts'
 import { torrentList } from './queries.ts'
 
 export function ListPage({ search }: { search: ListSearch }) {
@@ -18,10 +18,10 @@ export function ListPage({ search }: { search: ListSearch }) {
     <>
       <div className="list-head">
         <h1 className="visually-hidden">Torrents</h1>
-        <ListFilters search={search} />
         <p className="muted" role="status">
           {data && totalText(data, 'torrent')}
         </p>
+        <ListFilters search={search} />
       </div>
       {data === undefined ? (
         <Pending error={error} onRetry={() => void refetch()} rows={20} label="Loading torrents…" />
@@ -84,16 +84,26 @@ function TorrentTable(props: {
 function Nothing(props: { search: ListSearch; suggestions: readonly ListedTorrent[]; now: number }) {
   const { search, suggestions, now } = props
   if (search.page !== undefined) return <NoSuchPage page={search.page} />
-  if (search.search === undefined)
+  const { search: text, category, ...filters } = filtersIn(search)
+  const isFiltered = Object.values(filters).some((value) => value !== undefined)
+  if (isFiltered && suggestions.length === 0)
     return (
-      <Empty title={search.category === undefined ? 'No torrents yet.' : 'No torrents in this category yet.'}>
+      <Empty title="No matching torrents. Try fewer filters.">
+        <Link to="/torrents" search={{ search: text }}>
+          Clear filters
+        </Link>
+      </Empty>
+    )
+  if (text === undefined)
+    return (
+      <Empty title={category === undefined ? 'No torrents yet.' : 'No torrents in this category yet.'}>
         <Link to="/upload">Upload the first torrent</Link>
       </Empty>
     )
   return (
     <>
-      <Empty title={`No torrents match “${search.search}”.`}>
-        {search.category !== undefined && (
+      <Empty title={`No torrents match “${text}”.`}>
+        {category !== undefined && (
           <Link to="/torrents" search={{ ...search, category: undefined }}>
             Search in all categories
           </Link>

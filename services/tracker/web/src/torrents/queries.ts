@@ -1,7 +1,8 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { given } from '@vault-and-tracker/web-kit/address'
 import { read } from '@vault-and-tracker/web-kit/api'
 import { api } from '../api/client.ts'
-import { type ListSearch, PAGE_SIZE } from './list-search.ts'
+import { type ListFilter, type ListSearch, PAGE_SIZE } from './list-search.ts'
 
 /** Peer counts change all the time. */
 const REFRESH_MS = 60_000
@@ -11,12 +12,21 @@ export const torrentList = (search: ListSearch) =>
   queryOptions({
     queryKey: ['torrents', 'list', search],
     queryFn: ({ signal }) => {
-      const query = Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined))
-      return read(api.GET('/api/torrents', { params: { query: { ...query, limit: PAGE_SIZE } }, signal }))
+      const query = { ...given(search), limit: PAGE_SIZE }
+      return read(api.GET('/api/torrents', { params: { query }, signal }))
     },
     placeholderData: keepPreviousData,
     staleTime: 10_000,
     refetchInterval: REFRESH_MS,
+  })
+
+/** The values of the torrents in the list. */
+export const torrentFacets = (filters: ListFilter) =>
+  queryOptions({
+    queryKey: ['torrents', 'facets', filters],
+    queryFn: ({ signal }) => read(api.GET('/api/torrents/facets', { params: { query: given(filters) }, signal })),
+    placeholderData: keepPreviousData,
+    staleTime: REFRESH_MS,
   })
 
 export const torrent = (id: string) =>

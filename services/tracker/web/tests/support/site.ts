@@ -92,3 +92,13 @@ export async function addTorrent(
   const answer = await member.upload(makeTorrent(name, content), { category })
   return answer.member('id')
 }
+
+/** Checks or unchecks a value of a filter behind a button; the list may show how many torrents have it. */
+export async function toggleFilter({ page }: Visit, filter: string, value: string): Promise<void> {
+  const button = page.locator('summary', { hasText: filter })
+  if (!(await page.getByRole('group', { name: filter }).isVisible())) await button.click()
+  await page
+    .getByRole('group', { name: filter })
+    .getByRole('checkbox', { name: new RegExp(`^${value}( [\\d,]+)?$`) })
+    .click()
+}

@@ -1,0 +1,149 @@
+import { beforeAll, expect, test } from '@jest/globals'
+import type { Client } from '../../tests/support/client.ts'
+import { makeTorrent } from '../../tests/support/make-torrent.ts'
+import { fillCatalogue, RELEASES } from './support/catalogue.ts'
+import { DESKTOP, NARROW, toggleFilter, useSite, type Visit } from './support/site.ts'
+
+const GERMAN = 'Quiet.Field.2021.German.1080p.BluRay.x265-GROUP'
+
+const site = useSite()
+let member: Client
+
+beforeAll(async () => {
+  member = await site.tracker.signedIn('alice')
+  await fillCatalogue(site.tracker, member)
+  await member.upload(makeTorrent(GERMAN), { category: 'movies-hd', imdb: 'tt0944947', tmdb: '1399' })
+})
+
+const names = ({ page }: Visit): Promise<string[]> =>
+  page.evaluate(`Array.from(document.querySelectorAll('tbody .row-link'), (link) => link.textContent)`)
+const addressed = ({ page }: Visit, query: string): Promise<void> =>
+  page.waitForURL(({ searchParams }) => searchParams.toString() === new URLSearchParams(query).toString())
+const counted = ({ page }: Visit, text: string): Promise<void> => page.getByText(text, { exact: true }).waitFor()
+
+test.each([DESKTOP, NARROW])('filters are in the address, and chips remove them ($width px)', async (view) => {
+  const visit = await site.open('/torrents', view, member)
+  const { page, problems } = visit
+  await counted(visit, '61 torrents')
+  await toggleFilter(visit, 'Resolution', '1080p')
+  await addressed(visit, 'resolution=1080p')
+  await counted(visit, '2 torrents')
+  await toggleFilter(visit, 'Resolution', '2160p')
+  await addressed(visit, 'resolution=1080p,2160p')
+  await counted(visit, '3 torrents')
+  await page.keyboard.press('Escape')
+
+  await page.getByRole('button', { name: 'More filters' }).click()
+  await page.locator('summary', { hasText: 'Language' }).click()
+  await page.getByRole('checkbox', { name: 'German 1' }).waitFor()
+  expect(await problems('torrents-filters-open')).toEqual([])
+  await page.keyboard.press('Escape')
+  await page.getByLabel('Smallest size').selectOption('At least 10.0 GiB')
+  await counted(visit, '1 torrent')
+  expect(await names(visit)).toEqual([RELEASES.film])
+  expect(await problems('torrents-filters')).toEqual([])
+
+  await page.getByRole('button', { name: 'Remove filter At least 10.0 GiB' }).click()
+  await page.getByLabel('Year').fill('2020-2022')
+  await page.getByLabel('Year').press('Enter')
+  await counted(visit, '1 torrent')
+  expect(await names(visit)).toEqual([GERMAN])
+  await page.getByLabel('Seeders', { exact: true }).selectOption('Without seeders')
+  await page.getByLabel('Uploader').fill('alice')
+  await page.getByLabel('Uploader').press('Enter')
+  await addressed(visit, 'resolution=1080p,2160p&year=2020-2022&alive=false&uploader=alice')
+  await counted(visit, '1 torrent')
+
+  await page.getByRole('button', { name: 'Clear filters' }).click()
+  await addressed(visit, '')
+  await counted(visit, '61 torrents')
+  expect(await page.getByLabel('Year').inputValue()).toBe('')
+  expect(await page.getByRole('list', { name: 'Active filters' }).count()).toBe(0)
+})
+
+test('filters are set and removed by keyboard alone', async () => {
+  const visit = await site.open('/torrents?hdr=HDR10&resolution=2160p', DESKTOP, member)
+  const { page } = visit
+  await counted(visit, '1 torrent')
+  await page.getByRole('button', { name: 'More filters' }).focus()
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Tab')
+  await page.getByRole('group', { name: 'Source' }).waitFor()
+  await page.keyboard.press('Space')
+  await addressed(visit, 'hdr=HDR10&resolution=2160p&source=WEB-DL')
+  await page.getByText('No matching torrents. Try fewer filters.').waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('group', { name: 'Source' }).waitFor({ state: 'hidden' })
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Source (1)')
+  await page.getByRole('button', { name: 'Remove filter WEB-DL' }).focus()
+  await page.keyboard.press('Enter')
+  await counted(visit, '1 torrent')
+  // The focus stays among the filters.
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Clear filters')
+})
+
+test('an empty result says what to do', async () => {
+  const visit = await site.open('/torrents?resolution=480p&search=harbour', DESKTOP, member)
+  await visit.page.getByText('No matching torrents. Try fewer filters.').waitFor()
+  expect(await visit.problems('torrents-filters-nothing')).toEqual([])
+  await visit.page.getByRole('link', { name: 'Clear filters' }).click()
+  await addressed(visit, 'search=harbour')
+  await counted(visit, '1 torrent')
+})
+
+test('what a member has done with torrents is a filter', async () => {
+  const [{ id } = { id: '' }] = await site.tracker.sql<{ id: string }>('select id from torrents where name = $1', [
+    GERMAN,
+  ])
+  const bob = await site.tracker.signedIn('bob')
+  const own = (await bob.get('/api/user/me')).member('id')
+  await site.tracker.sql(
+    `insert into user_torrents (user_id, torrent_id, last_state, first_seen_at, last_seen_at, completed_at)
+      values ($1, $2, 'seeder', now(), $3, now())`,
+    [own, id, new Date(site.tracker.now())],
+  )
+  const visit = await site.open('/torrents?mine=snatched', DESKTOP, bob)
+  await counted(visit, '1 torrent')
+  expect(await names(visit)).toEqual([GERMAN])
+  await visit.page.getByRole('button', { name: 'More filters' }).click()
+  await visit.page.getByLabel('My torrents').selectOption('Seeding now')
+  await visit.page.getByRole('button', { name: 'Remove filter Seeding now' }).waitFor()
+  await counted(visit, '1 torrent')
+  await visit.page.getByLabel('My torrents').selectOption('Not seen yet')
+  await counted(visit, '60 torrents')
+})
+
+test.each([
+  ['tt0944947', 'imdb=tt0944947'],
+  ['https://www.imdb.com/title/tt0944947/?ref_=fn_al_tt_1', 'imdb=tt0944947'],
+  ['https://www.themoviedb.org/tv/1399-a-title', 'tmdb=1399'],
+])('%s in the search box finds its torrents', async (text, query) => {
+  const visit = await site.open('/torrents', DESKTOP, member)
+  await counted(visit, '61 torrents')
+  await visit.page.getByLabel('Search torrents').focus()
+  await visit.page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(text)})`)
+  await visit.page.keyboard.press('Control+V')
+  await addressed(visit, query)
+  await counted(visit, '1 torrent')
+  expect(await names(visit)).toEqual([GERMAN])
+  expect(await visit.page.getByLabel('Search torrents').inputValue()).toBe('')
+})
+
+test('a word after a hyphen is excluded', async () => {
+  const visit = await site.open('/torrents', NARROW, member)
+  await visit.page.getByLabel('Search torrents').fill('quiet -flac')
+  await counted(visit, '1 torrent')
+  expect(await names(visit)).toEqual([GERMAN])
+})
+
+test('unknown values of an address are ignored', async () => {
+  const visit = await site.open(
+    '/torrents?resolution=9000p,720p&language=xx&year=2024-2020&minSize=large&mine=liked&imdb=7',
+    DESKTOP,
+    member,
+  )
+  await counted(visit, '56 torrents')
+  expect(await visit.page.getByRole('button', { name: /^Remove filter/ }).allTextContents()).toEqual(['720p ×'])
+})
