@@ -17,6 +17,19 @@ const GROUPS =
   'NTb FLUX CMRG TEPES EVO SPARKS GECKOS AMIABLE DIMENSION LOL KILLERS FGT ROVERS ION10 SiGMA RARBG playWEB HONE KOGi XEBEC'.split(
     ' ',
   )
+const LANGUAGES = [
+  ['GERMAN', 'de'],
+  ['FRENCH', 'fr'],
+  ['iTALiAN', 'it'],
+  ['SPANISH', 'es'],
+  ['JAPANESE', 'ja'],
+] as const
+const AUDIO: readonly (readonly [tag: string, audio: string])[] = [
+  ['DDP5.1', 'DDP'],
+  ['DD5.1', 'DD'],
+  ['AAC2.0', 'AAC'],
+  ['DTS-HD.MA.5.1', 'DTS-HD MA'],
+]
 const SITES = ['AMZN', 'NF', 'DSNP', 'HMAX', 'ATVP', 'HULU']
 
 type Pick = <T>(items: readonly T[]) => T
@@ -64,17 +77,25 @@ export function createReleaseMaker(random: () => number): (age: number) => MadeR
     const codec =
       resolution === '2160p' ? 'x265' : modern ? pick(['H.264', 'H.264', 'x264', 'x265']) : pick(['XviD', 'x264'])
     const group = pick(GROUPS)
+    const [language, code] = random() < 0.15 ? pick(LANGUAGES) : ['', undefined]
+    const hdr = resolution === '2160p' && random() < 0.6 ? [pick(['DV', 'HDR10', 'HDR10', 'HDR'])] : []
+    const [audioTag, audio] = modern ? pick(AUDIO) : ['', undefined]
     const tags = [
+      language,
       random() < 0.03 ? 'REPACK' : random() < 0.03 ? 'PROPER' : '',
       resolution ?? '',
       source.startsWith('WEB-') ? pick(SITES) : '',
       source === 'DVD' ? 'DVDRip' : source,
-      modern ? pick(['DDP5.1', 'DD5.1', 'AAC2.0', 'DTS-HD.MA.5.1']) : '',
+      audioTag,
+      ...hdr,
       codec,
     ]
     return {
       text: `${tags.filter((tag) => tag !== '').join('.')}-${group}`,
-      release: { resolution, source, codec, group },
+      release: {
+        ...{ resolution, source, codec, group, hdr },
+        ...{ audio: audio === undefined ? [] : [audio], languages: code === undefined ? [] : [code] },
+      },
     }
   }
 

@@ -10,6 +10,14 @@ export type Sample = {
   readonly season: number | null
   readonly episode: number | null
   readonly aired: string | null
+  readonly resolution: string | null
+  readonly source: string | null
+  readonly codec: string | null
+  readonly hdr: string | null
+  readonly audio: string | null
+  readonly language: string | null
+  readonly megabytes: number
+  readonly uploader: string
 }
 
 /** A kind of request, with one request per sample. */
@@ -29,6 +37,21 @@ const mistyped = (word: string): string => word.replace(/^(.{3})(.)(.)/, '$1$3$2
 
 /** From 0 to 49, so that concurrent requests are mostly for different pages. */
 const anyOf50 = (hash: string): number => Number.parseInt(hash.slice(-6), 16) % 50
+
+/** Frequent words of titles in the made catalogue. */
+const COMMON_WORDS = [
+  'love',
+  'the',
+  'night',
+  'world',
+  'arinbraor',
+  'gatordelda',
+  'hatorferper',
+  'garo',
+  'of',
+  'love',
+  'an',
+]
 
 export const REST_SHAPES: readonly Shape[] = [
   { name: 'first page of all', path: () => '/api/torrents', isRated: true },
@@ -55,12 +78,60 @@ export const REST_SHAPES: readonly Shape[] = [
   { name: 'two common words that never meet', path: () => search('web dvdrip') },
   { name: 'a common word in a category that never has it', path: () => search('flac', '&category=tv') },
   { name: 'a title', path: (sample) => search(sample.title), isRated: true },
+  {
+    name: 'a title of one to three common words',
+    path: ({ hash }) =>
+      search(COMMON_WORDS.slice(anyOf50(hash) % 8, (anyOf50(hash) % 8) + 1 + (anyOf50(hash) % 3)).join(' ')),
+  },
   { name: 'a title by seeders', path: (sample) => search(sample.title, '&sort=seeders') },
   { name: 'one word of a title', path: (sample) => search(longest(sample)) },
   { name: 'beginning of a word, three letters', path: (sample) => search(longest(sample).slice(0, 3)) },
   { name: 'common word and beginning of another', path: (sample) => search(`1080p ${longest(sample).slice(0, 3)}`) },
   { name: 'nothing found, suggestions', path: (sample) => search(words(sample).map(mistyped).join(' ')) },
 ]
+
+/** Each filter with a value of the sample, or with one that never occurs together with its others. */
+const FILTERS: readonly ((sample: Sample) => string)[] = [
+  ({ resolution }) => `resolution=${resolution ?? '2160p'}`,
+  ({ source }) => `source=${source ?? 'DVD'}`,
+  ({ codec }) => `codec=${codec ?? 'FLAC'}`,
+  ({ hdr }) => `hdr=${hdr ?? 'DV'}`,
+  ({ audio }) => `audio=${encodeURIComponent(audio ?? 'DTS-HD MA')}`,
+  ({ language }) => `language=${language ?? 'ja'}`,
+  ({ year }) => `year=${String(year ?? '2010-2019')}`,
+  ({ season }) => `season=${String(season ?? 1)}`,
+  ({ episode: number }) => `episode=${String(number ?? 7)}`,
+  ({ megabytes }) => `minSize=${String(2 ** 20 * megabytes)}`,
+  ({ megabytes }) => `maxSize=${String(2 ** 20 * megabytes)}`,
+  ({ hash }) => `maxAge=${['7', '30', '365', '1000'][anyOf50(hash) % 4] ?? ''}`,
+  () => 'category=tv-hd,movies-uhd,audio',
+  () => 'freeleech=true',
+  () => 'alive=true',
+  () => 'alive=false',
+  ({ uploader }) => `uploader=${uploader}`,
+  ({ imdb }) => `imdb=${id(imdb)}`,
+  () => 'search=-x265',
+  (sample) => `search=${longest(sample)}+-web`,
+  () => 'mine=snatched',
+  () => 'mine=seeding',
+  () => 'mine=unseen',
+]
+
+/** Lists with one filter and with each pair of filters, named after the values of a sample, and facets. */
+export function filterShapes([sample]: readonly Sample[]): readonly Shape[] {
+  if (sample === undefined) return []
+  const parameterOf = (filter: (each: Sample) => string): string => filter(sample).split('=')[0] ?? ''
+  return FILTERS.flatMap((one, i) => [
+    { name: one(sample), path: (each: Sample) => `/api/torrents?${one(each)}` },
+    { name: `${one(sample)}, facets`, path: (each: Sample) => `/api/torrents/facets?${one(each)}` },
+    ...FILTERS.slice(i + 1)
+      .filter((other) => parameterOf(other) !== parameterOf(one))
+      .map((other) => ({
+        name: `${one(sample)}, ${other(sample)}`,
+        path: (each: Sample) => `/api/torrents?${one(each)}&${other(each)}`,
+      })),
+  ])
+}
 
 const episode = (t: Sample): string => `season=${String(t.season ?? 1)}&ep=${String(t.episode ?? 1)}`
 const day = ({ aired }: Sample): string => {

@@ -22,6 +22,9 @@ import { createReleaseMaker, type MadeRelease } from './search-names.ts'
 const USERS = 1_000
 const SIGNING_IN = 10
 const PASSWORD = 'correct horse battery'
+/** Torrents of each user who signs in: half of them snatched, a third seeded. */
+const TORRENTS_OF_USER = 5_000
+const FREELEECH_EVERY = 50
 const TEN_YEARS_MS = 10 * 365 * 86_400_000
 
 /** Postgres with a catalogue of the requested size, and Redis. */
@@ -39,6 +42,7 @@ export async function startSearchWorld(torrents: number) {
   await client.query('update users set password_hash = $1 where username = any($2)', [hash, names])
   await client.query('update torznab_settings set search_limit = 10000')
   await copyCatalogue(client, folder, torrents, new Map(categories.map(({ slug, id }) => [slug, id])))
+  await addTransfers(client)
   await client.query('vacuum analyze')
   return {
     ...databases,
@@ -56,8 +60,22 @@ export async function startSearchWorld(torrents: number) {
   }
 }
 
+/** The transfers of the users who sign in, of random torrents. */
+async function addTransfers(client: pg.Client): Promise<void> {
+  await client.query(
+    `insert into user_torrents (user_id, torrent_id, last_state, first_seen_at, last_seen_at, completed_at)
+     select users.id, torrents.id, (array['seeder', 'stopped', 'stopped'])[1 + number % 3], created_at, now(),
+       case when number % 2 = 0 then created_at end
+     from (select id from users order by id limit $1) as users, lateral (
+       select torrents.id, created_at, row_number() over () as number from torrents
+       where users.id is not null order by hashtext(torrents.id::text || users.id::text) limit $2
+     ) as torrents`,
+    [SIGNING_IN, TORRENTS_OF_USER],
+  )
+}
+
 const TORRENT_COLUMNS =
-  'id, info_hash, name, category_id, size, file_count, uploader_id, imdb_id, tmdb_id, tvdb_id, release_title, release_year, season_from, season_to, episode_from, episode_to, absolute_from, absolute_to, air_date, resolution, source, codec, release_group, search, reader_version, created_at'
+  'id, info_hash, name, category_id, size, file_count, uploader_id, imdb_id, tmdb_id, tvdb_id, release_title, release_year, season_from, season_to, episode_from, episode_to, absolute_from, absolute_to, air_date, resolution, source, codec, release_group, hdr, audio, languages, download_percent, search, reader_version, created_at'
 
 /** Writes the rows to files for the server to read. This takes minutes for a million. */
 async function copyCatalogue(
@@ -132,10 +150,19 @@ function torrentRow(
     release.source,
     release.codec,
     release.group,
+    arrayOf(release.hdr),
+    arrayOf(release.audio),
+    arrayOf(release.languages),
+    n % FREELEECH_EVERY === 0 ? 0 : 100,
     tokens.map((token) => `'${token}'`).join(' '),
     READER_VERSION,
     new Date(createdAt).toISOString(),
   ]
+}
+
+/** An array literal of Postgres. */
+function arrayOf(values: readonly string[] = []): string {
+  return `{${values.map((value) => `"${value}"`).join(',')}}`
 }
 
 /** The UUIDv7 of a torrent: its time, then its number. */

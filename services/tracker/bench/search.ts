@@ -3,7 +3,7 @@
 import { Agent, get } from 'node:http'
 import { cpuOfTree, measureLoad, print, printHead, quantile, requestOf, whole } from '@vault-and-tracker/dev-env/bench'
 import { passkeyOf } from './numbering.ts'
-import { REST_SHAPES, type Sample, TORZNAB_SHAPES } from './search-shapes.ts'
+import { filterShapes, REST_SHAPES, type Sample, TORZNAB_SHAPES } from './search-shapes.ts'
 import { startSearchWorld } from './search-world.ts'
 import { startOurs } from './servers.ts'
 
@@ -20,7 +20,9 @@ try {
   const cookie = await world.signIn(service.url, 0)
   const { rows: samples } = await world.client.query<Sample>(
     `select encode(info_hash, 'hex') as hash, release_title as title, release_year as year, imdb_id as imdb,
-       tvdb_id as tvdb, season_from as season, episode_from as episode, air_date::text as aired
+       tvdb_id as tvdb, season_from as season, episode_from as episode, air_date::text as aired, resolution, source,
+       codec, hdr[1] as hdr, audio[1] as audio, languages[1] as language, (size / 1048576)::integer as megabytes,
+       (select username from users where users.id = uploader_id) as uploader
      from torrents where release_title is not null and abs(hashtext(id::text)) % 997 = 0 order by hashtext(id::text) limit $1`,
     [count],
   )
@@ -28,6 +30,7 @@ try {
   const torznab = (query: string): string => `/api/torznab?${query}&limit=100&apikey=${passkeyOf(user++ % world.users)}`
   for (const [api, shapes, pathOf] of [
     ['REST', REST_SHAPES, (path: string) => path],
+    ['Filters', filterShapes(samples), (path: string) => path],
     ['Torznab', TORZNAB_SHAPES, torznab],
   ] as const) {
     printHead(`${whole(torrents)} torrents, milliseconds`, api, 'p50', 'p95', 'slowest', 'CPU', 'requests/s', 'CPU')
