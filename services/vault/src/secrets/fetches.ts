@@ -30,6 +30,8 @@ const MAX_KNOWN = 50_000
 
 /** How much is decrypted, for all callers, before other requests have their turn: a few milliseconds. */
 const TURN_COST = 256 * 1024
+/** Parsing a value with references takes several times as long as decrypting it. */
+const TEMPLATE_COST = 8
 /** Authenticating a secret's version costs a fraction of decrypting its value. */
 const CODE_COST = 256
 /** The memory and time a secret costs in addition to its bytes, as a number of bytes. */
@@ -93,7 +95,8 @@ export function createFetches(deps: {
     const known = new Map<string, SourceValue>()
     const refers = levels.some(({ current }) => current.some(({ blob }) => isTemplate(blob)))
     for (const [env, row] of effective(levels)) {
-      const turn = threadTurn(costOf(row.blob.length, 1))
+      const bytes = row.blob.length * (isTemplate(row.blob) ? TEMPLATE_COST : 1)
+      const turn = threadTurn(costOf(bytes, 1))
       if (turn !== undefined) await turn
       const decrypted = values.decrypt(caller, env, row)
       const value = typeof decrypted === 'string' ? decrypted : await decrypted

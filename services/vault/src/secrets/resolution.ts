@@ -43,6 +43,8 @@ export type Resolution = {
 
 /** How many environments one fetch reads in addition to its own and those it inherits from. */
 const MAX_PLACES = 16
+/** How much one fetch reads of other environments: more than a hundred thousand names, which their seals cover. */
+const MAX_COST = 64 * 1024 ** 2
 /** Each round follows all references that are known. */
 const MAX_ROUNDS = 16
 
@@ -52,6 +54,8 @@ type Place = Source & {
   /** Undefined for a key that does not exist. Other keys were not read yet, unless all were. */
   readonly values: Map<string, SourceValue | undefined>
   readonly isComplete: boolean
+  /** The references of its values that were found. */
+  readonly seen: Set<string>
   /** The rules of this project, by the uid of the reader. */
   readonly rules: Map<string, readonly ReferenceRule[]>
 }
@@ -97,7 +101,7 @@ export function createResolution(deps: {
 
     function newPlace(project: string, env: string, isComplete: boolean): Place {
       const place: Place = {
-        ...{ project, env, uid: undefined, values: new Map(), isComplete, rules: new Map() },
+        ...{ project, env, uid: undefined, values: new Map(), isComplete, seen: new Set(), rules: new Map() },
         valueOf: (key) => place.values.get(key),
         sourceOf: (reference) => {
           const target = targetOf(place, reference)
@@ -125,8 +129,15 @@ export function createResolution(deps: {
 
     /** References that were found and not followed yet. */
     let found: { readonly from: Place; readonly reference: Reference }[] = []
-    const scan = (from: Place, value: SourceValue): void => {
-      if (typeof value !== 'string') for (const reference of referencesOf(value)) found.push({ from, reference })
+    async function scan(from: Place, value: SourceValue): Promise<void> {
+      if (typeof value === 'string') return
+      cost += value.length * PART_COST
+      await threadTurn(value.length * PART_COST)
+      for (const reference of referencesOf(value)) {
+        if (from.seen.has(reference.text)) continue
+        from.seen.add(reference.text)
+        found.push({ from, reference })
+      }
     }
     const crossed = new Map<string, CrossedReference>()
 
@@ -185,6 +196,7 @@ export function createResolution(deps: {
         const { levels } = read[i] ?? { levels: [] }
         const names = levels.reduce((sum, { current }) => sum + current.length, 0)
         cost += names * ROW_COST
+        if (cost > MAX_COST) throw unresolved('The values refer to others in too many environments.')
         await threadTurn(names * CODE_COST)
         rows.assertInheritance(levels)
         for (const key of keys) place.values.set(key, undefined)
@@ -199,12 +211,12 @@ export function createResolution(deps: {
           if (text === undefined) continue
           const value = sourceValue(text, isTemplate(row.blob))
           place.values.set(row.key, value)
-          scan(place, value)
+          await scan(place, value)
         }
       }
     }
 
-    for (const value of known.values.values()) scan(own, value)
+    for (const value of known.values.values()) await scan(own, value)
     for (let rounds = 0; found.length > 0 && rounds < MAX_ROUNDS; rounds++) {
       for (const { from, reference } of found) targetOf(from, reference)
       await identify()
@@ -216,7 +228,7 @@ export function createResolution(deps: {
     const resolver = createResolver({ valueBytes: MAX_VALUE_BYTES, totalBytes: maxBytes })
     const resolved = new Map<string, string>()
     for (const [key, value] of known.values) {
-      await threadTurn(typeof value === 'string' ? value.length : value.length * REFERENCE_COST)
+      await threadTurn(typeof value === 'string' ? value.length : value.length * PART_COST)
       const text = resolver.resolve(own, key, value)
       if (typeof text !== 'string') throw unresolved(describeFailure(text))
       resolved.set(key, text)
@@ -230,8 +242,8 @@ export function createResolution(deps: {
 const CODE_COST = 256
 /** The memory and time of a name that is read, as a number of bytes. */
 const ROW_COST = 512
-/** The time to follow a reference, as a number of bytes. */
-const REFERENCE_COST = 1_024
+/** The memory and time of a part of a value with references, as a number of bytes. */
+const PART_COST = 256
 
 const unresolved = (message: string) => apiError('unresolved_reference', message)
 
