@@ -27,6 +27,8 @@ export type Shape = {
   readonly path: (sample: Sample) => string
   /** Whether the throughput is measured. */
   readonly isRated?: boolean
+  /** One of many shapes, measured with a few samples. */
+  readonly isPair?: true
 }
 
 const words = (sample: Sample): readonly string[] => queryTokens(sample.title)
@@ -129,6 +131,7 @@ export function filterShapes([sample]: readonly Sample[]): readonly Shape[] {
       .map((other) => ({
         name: `${one(sample)}, ${other(sample)}`,
         path: (each: Sample) => `/api/torrents?${one(each)}&${other(each)}`,
+        isPair: true as const,
       })),
   ])
 }
