@@ -117,6 +117,5 @@ test('a pasted URL becomes the id in it', async () => {
   for (const [label, text] of OTHER_ADDRESSES) {
     expect(await paste(label, text)).toBe(text)
     expect(await page.getByLabel(label).and(page.locator(':invalid')).count()).toBe(1)
-    expect(await page.getByLabel(label).getAttribute('title')).toMatch(/^(The id|The number)/)
   }
 })

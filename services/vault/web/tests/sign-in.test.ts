@@ -93,6 +93,8 @@ test('a session that ends returns to the sign-in and keeps the page', async () =
   const { page } = visit
   await signIn(visit, 'ada')
   await page.getByRole('heading', { name: 'Audit log' }).waitFor()
+  // Otherwise a request of this page may already find that the session has ended.
+  await page.waitForLoadState('networkidle')
   await admin(site.vault.url, 'DELETE', '/sessions')
   // Without the pointer above it, which already reads the projects.
   await page.getByRole('link', { name: 'Projects', exact: true }).dispatchEvent('click')
