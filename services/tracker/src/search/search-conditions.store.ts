@@ -41,10 +41,20 @@ export function conditions(criteria: Criteria, by: 'index' | 'row'): RawBuilder<
     ...(categories === undefined ? [] : [sql`facets @@ ${anyOf(categories)}::tsquery`]),
     ...identified(criteria),
     ...(by === 'index' ? released(criteria) : releasedByRow(criteria)),
-    ...(alive === undefined ? [] : [sql`(select ${seedersOf(alive)} from torrent_stats where torrent_id = id)`]),
+    aliveById(alive),
     ...(own === undefined ? [] : [sql`id not in (${ownRows(own)}) and uploader_id is distinct from ${own.userId}`]),
   ]
-  return parts.length === 0 ? sql`true` : sql.join(parts, sql` and `)
+  return sql.join(parts, sql` and `)
+}
+
+/** A condition on the torrent with this `id`; true for undefined. */
+export function aliveById(alive: AliveCriterion | undefined): RawBuilder<unknown> {
+  return alive === undefined ? sql`true` : sql`(select ${seedersOf(alive)} from torrent_stats where torrent_id = id)`
+}
+
+/** A condition that the index answers: the torrent was created in a year in UTC. */
+export function inYear(year: number): RawBuilder<unknown> {
+  return sql`${RELEASE_FACETS} @@ ${`'#k${year}'`}::tsquery`
 }
 
 /** A condition on `seeders`. */

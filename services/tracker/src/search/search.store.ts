@@ -6,9 +6,11 @@ import { MAX_EXACT_TOTAL } from '../pagination.ts'
 import { type Criteria, exactTotalOf, isPlain } from './criteria.ts'
 import { type CountedValue, type Page, type SearchStatements, type SearchStore, SIMILAR_WORDS } from './search.ts'
 import {
+  aliveById,
   anyCategory,
   areIndexed,
   conditions,
+  inYear,
   ownRows,
   rangesOf,
   SORT_COLUMNS,
@@ -305,8 +307,34 @@ const VALUES = sql`(
 
 /** Sorts all matches. */
 function allSorted(run: Run, criteria: Criteria, page: Page): Promise<readonly string[]> {
+  const isByYear = page.sort === 'created' && criteria.state === 'approved' && driverOf(criteria) === undefined
+  if (isByYear) return sortedByYear(run, criteria, page)
   const found = sql`with found as materialized (${matches(criteria)}) select id from found ${withStats(page)}`
   return idsOf(run, found, page)
+}
+
+/** Sorts the matches of one year after the other, until the page is full. The index has the years. */
+async function sortedByYear(run: Run, criteria: Criteria, page: Page): Promise<readonly string[]> {
+  const { order, offset, limit } = page
+  const [range] = await run(sql<{ oldest: Date | null; newest: Date | null }>`
+    select min(created_at) as oldest, max(created_at) as newest from torrents
+    where deleted_at is null and state = ${criteria.state}`)
+  const [oldest, newest] = [range?.oldest?.getUTCFullYear() ?? 0, range?.newest?.getUTCFullYear() ?? -1]
+  const found: string[] = []
+  for (let i = 0; i <= newest - oldest && found.length < offset + limit; i++) {
+    const year = order === 'desc' ? newest - i : oldest + i
+    const ofYear = sql`${matches({ ...criteria, alive: undefined })} and ${inYear(year)}`
+    const most = offset + limit - found.length
+    // Counts of peers are looked up in order, and only until there are enough.
+    const rows = await run(sql<{ id: string }>`
+      with found as materialized (${ofYear})
+      select id from (
+        select * from found order by created_at ${sql.raw(order)}, id ${sql.raw(order)} offset 0
+      ) as sorted
+      where ${aliveById(criteria.alive)} limit ${most}`)
+    found.push(...rows.map(({ id }) => id))
+  }
+  return found.slice(offset)
 }
 
 /** All matches. Without a limit or an order here, the planner uses the GIN index. */
