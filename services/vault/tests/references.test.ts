@@ -189,6 +189,19 @@ describe('references to other environments of the project', () => {
     expect((await fetched('test', vault, project, scoped)).body).toEqual({ A: 'a', B: 'a', C: 'a' })
   })
 
+  test('need a key that may read the other environment', async () => {
+    const project = `${shop}-written`
+    const writer = await createProject(vault.url, project, { scope: { access: 'write', envs: null } })
+    await ok(put('A', 'a', { project }), put('A', 'a', { project, env: 'test' }))
+    const write = (value: string) =>
+      signedSend({
+        ...{ project, key: writer, method: 'PUT', url: `${vault.url}/v1/secrets` },
+        body: { key: 'B', env: 'test', value, references: true },
+      })
+    expect(statusAndError(await write(`\${${project}.production.A}`))).toEqual([403, 'forbidden'])
+    await ok(write('${A}'), write(`\${${project}.test.A}`))
+  })
+
   test('are to at most 16', async () => {
     for (let i = 0; i < 17; i++) await ok(put('A', String(i), { env: `env-${String(i)}` }))
     const all = (count: number) => Array.from({ length: count }, (_, i) => `\${${shop}.env-${String(i)}.A}`).join(',')

@@ -239,9 +239,9 @@ export function createSecrets(deps: {
     put: async (caller: ProjectCaller, secret: ValueToStore): Promise<'stored' | Stale> => {
       const project = { uid: caller.projectUid, name: caller.project }
       const { refers, check, encrypt, entryFor, secretNow } = await prepared(project, secret, caller)
-      // Otherwise a key for one environment could read the others.
+      // Otherwise a key could show an environment that it may not read to those who read this one.
       const isInScope = ({ place }: Reference): boolean =>
-        place?.project !== caller.project || allows(caller.scope, 'write', place.env)
+        place?.project !== caller.project || place.env === secret.env || allows(caller.scope, 'read', place.env)
       if (!refers.every(isInScope)) throw forbidden(caller.actor, caller.project)
       return inTurn(turnOf(caller), async () => {
         // A key that was revoked meanwhile learns nothing.
