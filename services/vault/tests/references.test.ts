@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { eventually } from '@vault-and-tracker/dev-env'
+import { createLogger } from '@vault-and-tracker/service-kit/log/logger'
+import { createPool } from '@vault-and-tracker/service-kit/postgres/pool'
+import { createStateStore } from '../src/changes/state.store.ts'
 import {
   type Answer,
   admin as adminNow,
@@ -417,6 +420,23 @@ describe('waiting clients', () => {
       version = one?.version ?? ''
     }
   })
+})
+
+test('what environments read is listed once, with the keys of their own values only', async () => {
+  await ok(put('A', 'a', { env: 'one' }), put('A', 'a', { env: 'two' }), put('B', 'b', { env: 'common' }))
+  const both = `\${${shop}.one.A} \${${shop}.two.A}`
+  await ok(refer('BOTH', both), refer('TOO', both), refer('COMMON', '${B}', { env: 'common' }))
+  await ok(refer('OTHER', `\${${shop}.two.A}`, { env: 'one' }))
+  await ok(admin(vault.url, 'PUT', `/projects/${shop}/environments/production`, { parent: 'common' }))
+  const [project] = await vault.sql<{ uid: string }>('select uid from projects where name = $1', [shop])
+  const logger = createLogger({ name: 'test', level: 'silent' })
+  const pool = createPool({ url: vault.database.appUrl, name: 'test', size: 1, logger })
+  const [read] = await createStateStore(pool).readReferences([{ projectUid: project?.uid ?? '', env: 'production' }])
+  await pool.end()
+  expect(read?.places.map(({ env }) => env).toSorted()).toEqual(['common', 'one', 'production', 'two'])
+  expect(read?.keys.map(({ env, key }) => `${env}/${key}`).toSorted()).toEqual([
+    ...['common/COMMON', 'production/BOTH', 'production/TOO'],
+  ])
 })
 
 describe('the run-time role of the database', () => {

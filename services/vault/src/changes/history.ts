@@ -32,7 +32,7 @@ type Known = { readonly state: EnvironmentState; readonly steps: readonly Step[]
 /** A client asks again within milliseconds of an answer, so it is a few changes behind at most. */
 const MAX_STEPS = 20
 
-/** Keys of all environments. They take about 100 bytes each. */
+/** Keys of all environments, and the environments they read. They take about 100 bytes each. */
 const MAX_KEYS = 50_000
 
 /** The state of an environment as it was read. */
@@ -121,5 +121,7 @@ function changedKeys(before: EnvironmentState['keys'], after: EnvironmentState['
 
 function costOf(known: Known | undefined): number {
   if (known === undefined) return 0
-  return 1 + known.state.keys.size + known.steps.reduce((sum, { changed }) => sum + changed.length, 0)
+  const { keys, reads, references } = known.state
+  const named = keys.size + reads.length + (references?.keys.length ?? 0)
+  return 1 + named + known.steps.reduce((sum, { changed }) => sum + changed.length, 0)
 }

@@ -57,32 +57,35 @@ type ReadStatesRow =
 
 /**
  * The environments that environments read in any way, with their codes: those they inherit from, those their values refer
- * to, and so on. Of their own project, it also returns the keys of values with references.
+ * to, and so on. Of those they inherit from, and of their own, it also returns the keys of values with references.
  */
 const READ_REFERENCES = {
   name: 'read-references',
   rowMode: 'array' as const,
-  text: `with recursive read (n, own, uid, env) as (
-      select n::integer, uid, uid, env from unnest($1::uuid[], $2::text[] collate "C") with ordinality as asked (uid, env, n)
+  text: `with recursive read (n, uid, env, is_level) as (
+      select n::integer, uid, env, true from unnest($1::uuid[], $2::text[] collate "C") with ordinality as asked (uid, env, n)
       union
-      select d.n, d.own, t.uid, t.env from read d cross join lateral (
-        select e.project_uid as uid, e.parent as env from environments e
+      select d.n, t.uid, t.env, t.is_level from read d cross join lateral (
+        select e.project_uid as uid, e.parent as env, d.is_level from environments e
         where e.project_uid = d.uid and e.env = d.env and e.parent is not null
         union all
-        select p.uid, r.env from secret_references r
-        join secrets s on s.id = r.secret_id and s.version = r.version
+        select p.uid, r.env, false from (
+          select distinct r.project, r.env from secret_references r
+          join secrets s on s.id = r.secret_id and s.version = r.version
+          where r.project_uid = d.uid and r.source = d.env
+        ) as r
         join projects p on p.name = r.project
-        where r.project_uid = d.uid and r.source = d.env
       ) as t
     )
     select d.n, d.uid, d.env, null, e.code
-    from read d left join environments e on e.project_uid = d.uid and e.env = d.env
+    from (select distinct n, uid, env from read) as d
+    left join environments e on e.project_uid = d.uid and e.env = d.env
     union all
     select d.n, d.uid, d.env, s.key, null
     from read d
-    join secret_references r on r.project_uid = d.uid and r.source = d.env
-    join secrets s on s.id = r.secret_id and s.version = r.version
-    where d.uid = d.own`,
+    join secrets s on s.project_uid = d.uid and s.env = d.env
+    where d.is_level
+      and exists (select from secret_references r where r.secret_id = s.id and r.version = s.version)`,
 }
 
 type ReadReferencesRow =
