@@ -30,13 +30,14 @@ export type ReferenceRuleStore = {
 
 const MAX_RULES = 50
 
-/** Whether a rule allows an environment of its reader to refer to a secret. */
-export function allowsReference(
-  { readerEnvs, envs, keys }: ReferenceGrant,
-  { readerEnv, env, key }: { readonly readerEnv: string; readonly env: string; readonly key: string },
-): boolean {
+/** The keys of an environment that rules let an environment of their reader refer to; null for all. */
+export function grantedKeys(
+  rules: readonly ReferenceGrant[],
+  { readerEnv, env }: { readonly readerEnv: string; readonly env: string },
+): ReadonlySet<string> | null {
   const has = (names: readonly string[] | null, name: string): boolean => names === null || names.includes(name)
-  return has(readerEnvs, readerEnv) && has(envs, env) && has(keys, key)
+  const own = rules.filter(({ readerEnvs, envs }) => has(readerEnvs, readerEnv) && has(envs, env))
+  return own.some(({ keys }) => keys === null) ? null : new Set(own.flatMap(({ keys }) => keys ?? []))
 }
 
 /** The reference rules of the vault. */

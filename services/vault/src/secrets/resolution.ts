@@ -2,7 +2,7 @@ import type { ProjectRef } from '../access/administrator.ts'
 import { apiError } from '../errors.ts'
 import { type AuthenticRows, effective, type SealedProject } from '../integrity/rows.ts'
 import { isTemplate } from '../keyring/envelope.ts'
-import { allowsReference, type ReferenceRule } from '../references/reference-rules.ts'
+import { grantedKeys, type ReferenceRule } from '../references/reference-rules.ts'
 import {
   createResolver,
   describeFailure,
@@ -56,8 +56,8 @@ type Place = Source & {
   readonly isComplete: boolean
   /** The references of its values that were found. */
   readonly seen: Set<string>
-  /** The rules of this project, by the uid of the reader. */
-  readonly rules: Map<string, readonly ReferenceRule[]>
+  /** The keys that rules of this project let other places refer to; null for all. */
+  readonly granted: Map<Place, ReadonlySet<string> | null>
 }
 
 /** Resolves references. */
@@ -101,7 +101,7 @@ export function createResolution(deps: {
 
     function newPlace(project: string, env: string, isComplete: boolean): Place {
       const place: Place = {
-        ...{ project, env, uid: undefined, values: new Map(), isComplete, seen: new Set(), rules: new Map() },
+        ...{ project, env, uid: undefined, values: new Map(), isComplete, seen: new Set(), granted: new Map() },
         valueOf: (key) => place.values.get(key),
         sourceOf: (reference) => {
           const target = targetOf(place, reference)
@@ -117,9 +117,9 @@ export function createResolution(deps: {
     }
 
     function isAllowed(from: Place, to: Place, key: string): boolean {
-      if (from.project === to.project) return true
-      const rules = from.uid === undefined ? [] : (to.rules.get(from.uid) ?? [])
-      return rules.some((rule) => allowsReference(rule, { readerEnv: from.env, env: to.env, key }))
+      if (from.uid === to.uid) return true
+      const keys = to.granted.get(from)
+      return keys === null || keys?.has(key) === true
     }
 
     const own = newPlace(root.project.name, root.env, known.areAll)
@@ -151,20 +151,21 @@ export function createResolution(deps: {
     }
 
     async function readRules(): Promise<void> {
-      const pairs = found.flatMap(({ from, reference }) => {
+      const pairs = new Map<Place, Set<Place>>()
+      for (const { from, reference } of found) {
         const to = targetOf(from, reference)
-        const isNew = from.uid !== undefined && to.uid !== undefined && from.uid !== to.uid && !to.rules.has(from.uid)
-        return isNew ? [{ from: from.uid ?? '', to }] : []
-      })
-      if (pairs.length === 0) return
-      const targets = [...new Set(pairs.map(({ to }) => to.uid ?? ''))]
-      const readers = [...new Set(pairs.map(({ from }) => from))]
-      const rules = (await store.rulesBetween(targets, readers)).filter(rows.referenceRules.accept)
-      for (const { from, to } of pairs)
-        to.rules.set(
-          from,
-          rules.filter(({ projectUid, readerUid }) => projectUid === to.uid && readerUid === from),
-        )
+        if (to.uid !== undefined && from.uid !== to.uid && !to.granted.has(from))
+          pairs.set(from, (pairs.get(from) ?? new Set()).add(to))
+      }
+      if (pairs.size === 0) return
+      const uidsOf = (list: Iterable<Place>) => [...new Set([...list].map(({ uid }) => uid ?? ''))]
+      const targets = uidsOf([...pairs.values()].flatMap((each) => [...each]))
+      const rules = (await store.rulesBetween(targets, uidsOf(pairs.keys()))).filter(rows.referenceRules.accept)
+      for (const [from, all] of pairs)
+        for (const to of all) {
+          const own = rules.filter(({ projectUid, readerUid }) => projectUid === to.uid && readerUid === from.uid)
+          to.granted.set(from, grantedKeys(own, { readerEnv: from.env, env: to.env }))
+        }
     }
 
     function wantedValues(): ReadonlyMap<Place, ReadonlySet<string>> {
@@ -172,7 +173,7 @@ export function createResolution(deps: {
       for (const { from, reference } of found) {
         const to = targetOf(from, reference)
         if (to.uid === undefined || !isAllowed(from, to, reference.key)) continue
-        if (from.project !== to.project) cross(from, to)
+        if (from.uid !== to.uid) cross(from, to)
         if (to.isComplete || to.values.has(reference.key)) continue
         wanted.set(to, (wanted.get(to) ?? new Set()).add(reference.key))
       }
