@@ -6,6 +6,10 @@ import { startVault, type TestVault } from './support/vault.ts'
 import { startVaultProcess, type VaultProcess } from './support/vault-process.ts'
 
 const ENVIRONMENTS = 60
+/** A value may refer to this many other environments. */
+const REFERRED = 16
+/** With the others, fewer than a project may have. */
+const REFERRING = 36
 const VALUE = 'v'.repeat(3_900_000)
 /** Enough for a few environments as rows, decrypted and as JSON. All of them are 225 MiB. */
 const MAX_GROWTH = 320 * 1024 ** 2
@@ -26,6 +30,11 @@ beforeAll(async () => {
     ...{ coversContent: false, isWrite: true, address: '127.0.0.1' },
     scope: { access: 'read-write' as const, envs: null },
   }
+  const refer = (env: string, value: string) =>
+    seeded.context.useCases.projectSecrets.put(caller, { env, key: 'K', value, references: true })
+  for (let i = 0; i < REFERRED; i++) await refer(`env-${String(i)}`, 'v')
+  const referring = Array.from({ length: REFERRED }, (_, i) => `\${wide.env-${String(i)}.K}`).join('')
+  for (let i = 0; i < REFERRING; i++) await refer(`referring-${String(i)}`, referring)
   for (let i = 0; i < ENVIRONMENTS; i++)
     await seeded.context.useCases.projectSecrets.put(caller, { env: `env-${String(i)}`, key: 'K', value: VALUE })
   service = await startVaultProcess({ folder, databaseUrl: seeded.database.appUrl, redisUrl: seeded.redisUrl })
@@ -36,9 +45,8 @@ afterAll(async () => {
   removeTemporaryFolder(folder)
 })
 
-test('fetches all environments of a project at once in bounded memory', async () => {
-  const other = await createProject(service.url, 'calm')
-  const url = `${service.url}/v1/secrets`
+/** Runs work, and returns how much more memory the service took meanwhile. */
+async function growthDuring(work: () => Promise<unknown>): Promise<number> {
   const before = memoryOf(service.process.pid)
   let most = 0
   const ended = new AbortController()
@@ -48,14 +56,35 @@ test('fetches all environments of a project at once in bounded memory', async ()
       await sleep(5)
     }
   })()
-  const fetches = Array.from({ length: ENVIRONMENTS }, async (_, i) => {
-    const answer = await signedSend({ project: 'wide', key, method: 'GET', url: `${url}?env=env-${String(i)}` })
-    return [answer.status, (answer.body as { K?: string }).K?.length]
-  })
-  for (let i = 0; i < 5; i++)
-    expect((await signedSend({ project: 'calm', key: other, method: 'GET', url })).status).toBe(200)
-  expect(await Promise.all(fetches)).toEqual(Array.from({ length: ENVIRONMENTS }, () => [200, VALUE.length]))
+  await work()
   ended.abort()
   await watch
-  expect(most).toBeLessThan(MAX_GROWTH)
+  return most
+}
+
+const fetched = (env: string) =>
+  signedSend({ project: 'wide', key, method: 'GET', url: `${service.url}/v1/secrets?env=${env}` })
+
+test('refuses references to values that are too large together, in bounded memory', async () => {
+  const all = () => Promise.all(Array.from({ length: REFERRING }, (_, i) => fetched(`referring-${String(i)}`)))
+  const growth = await growthDuring(async () => {
+    for (let round = 0; round < 2; round++)
+      expect((await all()).map(({ status }) => status)).toEqual(Array(REFERRING).fill(409))
+  })
+  expect(growth).toBeLessThan(MAX_GROWTH)
+})
+
+test('fetches all environments of a project at once in bounded memory', async () => {
+  const other = await createProject(service.url, 'calm')
+  const growth = await growthDuring(async () => {
+    const fetches = Array.from({ length: ENVIRONMENTS }, async (_, i) => {
+      const { status, body } = await fetched(`env-${String(i)}`)
+      return [status, (body as { K?: string }).K?.length]
+    })
+    const url = `${service.url}/v1/secrets`
+    for (let i = 0; i < 5; i++)
+      expect((await signedSend({ project: 'calm', key: other, method: 'GET', url })).status).toBe(200)
+    expect(await Promise.all(fetches)).toEqual(Array.from({ length: ENVIRONMENTS }, () => [200, VALUE.length]))
+  })
+  expect(growth).toBeLessThan(MAX_GROWTH)
 })

@@ -1,6 +1,8 @@
 import { expect, test } from '@jest/globals'
 import type { ProjectCaller } from '../access/project-caller.ts'
+import { apiError } from '../errors.ts'
 import { createFetches } from './fetches.ts'
+import { type ResolveReferences, TooCostly } from './resolution.ts'
 import type { StoredValues } from './values.ts'
 
 const ROWS = 2_000
@@ -20,28 +22,33 @@ const caller: ProjectCaller = {
 }
 
 const blob = Buffer.alloc(42)
-const rows = (): StoredValues => ({
+/** The header of a value with references. */
+const template = Buffer.from([2, ...Array<number>(41).fill(0)])
+const rows = (count = ROWS, stored = blob): StoredValues => ({
   levels: [
     {
       ...{ projectUid: 'uid', env: 'production', stored: { revision: 1, parent: null, code: blob } },
-      current: Array.from({ length: ROWS }, (_, i) => ({ key: `K${String(i)}`, version: 1, blob })),
+      current: Array.from({ length: count }, (_, i) => ({ key: `K${String(i)}`, version: 1, blob: stored })),
     },
   ],
 })
 
 /** Fetches without decryption, and the number of values and codes in each turn of the event loop. */
-function counted() {
+function counted(
+  rowsOf: () => StoredValues = rows,
+  resolve: ResolveReferences = () => Promise.reject(new Error('nothing refers to others')),
+) {
   const turns: { values: number; codes: number }[] = []
   let now = { values: 0, codes: 0 }
   const { fetch } = createFetches({
-    store: { readAll: (fetches) => Promise.resolve(fetches.map(rows)) },
+    store: { readAll: (fetches) => Promise.resolve(fetches.map(() => rowsOf())) },
     values: {
       decrypt: () => {
         now.values += 1
         return 'v'
       },
     },
-    resolve: () => Promise.reject(new Error('nothing refers to others')),
+    resolve,
     audit: { append: () => Promise.resolve() },
     rows: { assertInheritance: () => void (now.codes += 1) },
     clock: { now: () => Date.now() },
@@ -74,4 +81,24 @@ test('decrypts only a few secrets of many large environments in each turn of the
   expect(turns.reduce((sum, { values }) => sum + values, 0)).toBe(2 * ENVIRONMENTS * ROWS)
   expect(Math.max(...turns.map(({ values }) => values))).toBeLessThan(300)
   expect(Math.max(...turns.map(({ codes }) => codes))).toBeLessThan(4)
+})
+
+test('resolves references to large values in turn, however short the values that contain them are', async () => {
+  let running = 0
+  let most = 0
+  const resolve: ResolveReferences = async (_root, _known, maxCost) => {
+    if (maxCost !== undefined) throw new TooCostly()
+    most = Math.max(most, (running += 1))
+    await new Promise(setImmediate)
+    running -= 1
+    throw apiError('unresolved_reference')
+  }
+  const { fetch, end } = counted(() => rows(1, template), resolve)
+  // In the second round, the costs of the values themselves are known.
+  for (let round = 0; round < 2; round++) {
+    const fetched = Array.from({ length: ENVIRONMENTS }, (_, i) => fetch(caller, `env-${String(i)}`))
+    for (const each of await Promise.allSettled(fetched)) expect(each.status).toBe('rejected')
+  }
+  end()
+  expect(most).toBeLessThan(4)
 })

@@ -7,7 +7,7 @@ import { isTemplate } from '../keyring/envelope.ts'
 import type { SourceValue } from '../references/references.ts'
 import type { SignedRequests } from '../signed-requests/signed-requests.ts'
 import { createDecryptionQueue, createThreadTurns } from './decryption-queue.ts'
-import { type CrossedReference, type ResolveReferences, sourceValue } from './resolution.ts'
+import { type CrossedReference, type Resolution, type ResolveReferences, sourceValue, TooCostly } from './resolution.ts'
 import type { Fetch, SecretStore, Stale, StorageLimits } from './secrets.ts'
 import type { StoredValues, Values } from './values.ts'
 
@@ -59,6 +59,8 @@ export type Fetched = {
 
 type Result = Fetched | Stale
 
+type Known = ReadonlyMap<string, SourceValue>
+
 /** Fetches all values of an environment. */
 export type Fetches = ReturnType<typeof createFetches>
 
@@ -79,13 +81,19 @@ export function createFetches(deps: {
   limits: Pick<StorageLimits, 'environmentBytes' | 'secrets'>
 }) {
   const { store, resolve, audit, values, rows, signedRequests, clock, limits } = deps
+  /** The cost of an environment that is not known. */
+  const largest = costOf(limits.environmentBytes, limits.secrets)
   const inTurn = createDecryptionQueue(LARGE_COST_AT_ONCE)
   const threadTurn = createThreadTurns(TURN_COST)
   const costs = new Map<string, { readonly cost: number; readonly until: number }>()
   const sharing = new Map<string, Sharing>()
 
   /** A value that does not decrypt fails the whole fetch: a silently missing variable would be worse. */
-  async function present(sharing: readonly [Fetch, ...Fetch[]], found: StoredValues, cost: number): Promise<Result> {
+  async function present(
+    sharing: readonly [Fetch, ...Fetch[]],
+    found: StoredValues,
+    { cost, isInTurn }: { readonly cost: number; readonly isInTurn: boolean },
+  ): Promise<Result> {
     const { levels } = found
     const [first] = sharing
     const { caller } = first
@@ -106,8 +114,7 @@ export function createFetches(deps: {
     }
     let total = cost
     if (refers) {
-      const root = { project: { uid: caller.projectUid, name: caller.project }, env: first.env }
-      const resolved = await resolve(root, { values: known, areAll: true })
+      const resolved = await (isInTurn ? resolveAll(first, known) : resolveSmall(first, known))
       for (const [key, value] of resolved.values) {
         await threadTurn(value.length)
         members.push(memberOf(key, value))
@@ -119,6 +126,21 @@ export function createFetches(deps: {
     const json = `{${members.join(',')}}`
     // Every response with a text would have its own copy until it is read.
     return { json: total < LARGE_COST ? json : Buffer.from(json), read: found }
+  }
+
+  function resolveAll({ caller, env }: Fetch, values: Known, maxCost?: number): Promise<Resolution> {
+    const project = { uid: caller.projectUid, name: caller.project }
+    return resolve({ project, env }, { values, areAll: true }, maxCost)
+  }
+
+  /** Short values may refer to many long ones, which are then read in turn. */
+  async function resolveSmall(fetch: Fetch, values: Known): Promise<Resolution> {
+    try {
+      return await resolveAll(fetch, values, LARGE_COST)
+    } catch (error) {
+      if (!(error instanceof TooCostly)) throw error
+      return inTurn(fetch.caller.projectUid, largest, () => resolveAll(fetch, values))
+    }
   }
 
   /** Before the first byte of an answer with secrets of another project, that project has an entry of each fetch. */
@@ -138,12 +160,13 @@ export function createFetches(deps: {
 
   function costOfPlace(place: string): number {
     const known = costs.get(place)
-    return known === undefined || known.until < clock.now()
-      ? costOf(limits.environmentBytes, limits.secrets)
-      : known.cost
+    return known === undefined || known.until < clock.now() ? largest : known.cost
   }
 
-  async function readTogether(fetches: readonly Fetch[]): Promise<readonly (Stale | Promise<Result>)[]> {
+  async function readTogether(
+    fetches: readonly Fetch[],
+    isInTurn: boolean,
+  ): Promise<readonly (Stale | Promise<Result>)[]> {
     const found = await store.readAll(fetches)
     const presented = new Map<StoredValues, { readonly fetches: Fetch[]; readonly result: Promise<Result> }>()
     return fetches.map((fetch, i) => {
@@ -158,13 +181,13 @@ export function createFetches(deps: {
       // The names of environments that were never written are unbounded.
       if (stored.levels[0]?.stored !== undefined) noteCost(placeOf(fetch), cost)
       const sharing: [Fetch, ...Fetch[]] = [fetch]
-      const result = present(sharing, stored, cost)
+      const result = present(sharing, stored, { cost, isInTurn })
       presented.set(stored, { fetches: sharing, result })
       return result
     })
   }
 
-  const fetchSmall = createBatcher(readTogether, {
+  const fetchSmall = createBatcher((fetches: readonly Fetch[]) => readTogether(fetches, false), {
     ...SMALL,
     isReady: () => signedRequests.countPendingFetches() === 0,
   })
@@ -182,7 +205,7 @@ export function createFetches(deps: {
     }
     const results = inTurn(fetch.caller.projectUid, cost, async () => {
       leave()
-      const read = await readTogether(fetches)
+      const read = await readTogether(fetches, true)
       await Promise.allSettled(read.filter((each) => each !== 'stale'))
       return read
     })

@@ -22,10 +22,11 @@ export type ReferencedStore = {
   findProjects(names: readonly string[]): Promise<readonly SealedProject[]>
   /** The rules of these projects for these readers. */
   rulesBetween(projectUids: readonly string[], readerUids: readonly string[]): Promise<readonly ReferenceRule[]>
-  /** Environments with all names, and with the wanted values only; the others are empty. */
+  /** Environments with all names, and with the wanted values only; the others are empty. Reads nothing beyond a limit. */
   readWanted(
     wanted: readonly { readonly projectUid: string; readonly env: string; readonly keys: readonly string[] }[],
-  ): Promise<readonly StoredValues[]>
+    limits: { readonly maxBytes: number; readonly maxCost: number },
+  ): Promise<readonly StoredValues[] | 'too large' | 'costly'>
 }
 
 /** The environment whose values are resolved. */
@@ -39,6 +40,11 @@ export type Resolution = {
   readonly values: ReadonlyMap<string, string>
   readonly crossed: readonly CrossedReference[]
   readonly cost: number
+}
+
+/** Thrown instead of reading or resolving more than the given cost. */
+export class TooCostly extends Error {
+  override readonly name = 'TooCostly'
 }
 
 /** How many environments one fetch reads in addition to its own and those it inherits from. */
@@ -80,11 +86,14 @@ export function createResolution(deps: {
 
   /**
    * @param known all values of the environment, or only the one to be written
+   * @param maxCost the largest cost of the result
    * @throws ApiError unresolved_reference, decryption_failed
+   * @throws TooCostly
    */
   return async (
     root: ResolvedPlace,
     known: { readonly values: ReadonlyMap<string, SourceValue>; readonly areAll: boolean },
+    maxCost = MAX_COST,
   ): Promise<Resolution> => {
     const places = new Map<string, Place>()
     let bytes = 0
@@ -192,12 +201,15 @@ export function createResolution(deps: {
       const list = [...wanted].map(([place, keys]) => ({ place, keys: [...keys] }))
       const read = await store.readWanted(
         list.map(({ place: { uid, env }, keys }) => ({ projectUid: uid ?? '', env, keys })),
+        { maxBytes: maxBytes - bytes, maxCost: maxCost - cost },
       )
+      if (read === 'too large') throw unresolved('The values refer to others that are too large together.')
+      if (read === 'costly' && maxCost < MAX_COST) throw new TooCostly()
+      if (read === 'costly') throw unresolved('The values refer to others in too many environments.')
       for (const [i, { place, keys }] of list.entries()) {
         const { levels } = read[i] ?? { levels: [] }
         const names = levels.reduce((sum, { current }) => sum + current.length, 0)
         cost += names * ROW_COST
-        if (cost > MAX_COST) throw unresolved('The values refer to others in too many environments.')
         await threadTurn(names * CODE_COST)
         rows.assertInheritance(levels)
         for (const key of keys) place.values.set(key, undefined)
@@ -205,7 +217,6 @@ export function createResolution(deps: {
           if (!place.values.has(row.key) || !wanted.get(place)?.has(row.key)) continue
           bytes += row.blob.length
           cost += row.blob.length
-          if (bytes > maxBytes) throw unresolved('The values refer to others that are too large together.')
           await threadTurn(row.blob.length)
           const text = await values.decrypt({ projectUid: place.uid ?? '', project: place.project }, env, row)
           // The project was deleted meanwhile.
@@ -234,6 +245,7 @@ export function createResolution(deps: {
       if (typeof text !== 'string') throw unresolved(describeFailure(text))
       resolved.set(key, text)
       cost += text.length
+      if (maxCost < MAX_COST && cost > maxCost) throw new TooCostly()
     }
     return { values: resolved, crossed: [...crossed.values()], cost }
   }
@@ -242,7 +254,7 @@ export function createResolution(deps: {
 /** Authenticating a secret's version costs a fraction of decrypting its value. */
 const CODE_COST = 256
 /** The memory and time of a name that is read, as a number of bytes. */
-const ROW_COST = 512
+export const ROW_COST = 512
 /** The memory and time of a part of a value with references, as a number of bytes. */
 const PART_COST = 256
 
