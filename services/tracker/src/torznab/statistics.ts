@@ -19,7 +19,12 @@ export const STEPS = ['hour', 'day', 'month'] as const
 export type Step = (typeof STEPS)[number]
 
 /** Sums of hourly counts. */
-export type Sums = { readonly requests: number; readonly errors: number; readonly durationMs: number }
+export type Summary = {
+  readonly requests: number
+  readonly errors: number
+  /** Null without a request. */
+  readonly averageMs: number | null
+}
 
 /** The hourly counts. All methods throw an error that `isUnavailable` recognises when Postgres is unavailable. */
 export type StatisticsStore = {
@@ -29,20 +34,12 @@ export type StatisticsStore = {
     readonly requestsEver: number
     readonly requestsLast24Hours: number
   }>
-  /**
-   * The sums of a range: of functions and applications with a request, busiest first, and of every step in UTC, including
-   * steps without a request. The first and the last step may be cut by the range.
-   */
-  sums(
-    range: HourRange,
-    step: Step,
-  ): Promise<{
-    readonly functions: readonly (Sums & { readonly name: string })[]
-    readonly clients: readonly (Sums & { readonly name: string })[]
-    readonly steps: readonly (Sums & { readonly start: Date })[]
-  }>
-  /** The number of users whose first request came before the end of the range and whose newest came after its start. */
-  users(range: HourRange): Promise<number>
+  /** Counts as users those whose first request came before the end of the range and whose newest came after its start. */
+  totals(range: HourRange): Promise<Summary & { readonly uniqueUsers: number }>
+  /** Functions or applications with a request, busiest first. */
+  byName(kind: 'function' | 'client', range: HourRange): Promise<readonly (Summary & { readonly name: string })[]>
+  /** Every step of a range in UTC, including steps without a request. The first and the last may be cut by the range. */
+  series(step: Step, range: HourRange): Promise<readonly (Summary & { readonly start: Date })[]>
 }
 
 export type TorznabStatistics = ReturnType<typeof createTorznabStatistics>
@@ -70,35 +67,25 @@ export function createTorznabStatistics({ store, clock }: { store: StatisticsSto
       const length = range.to.getTime() - range.from.getTime()
       const before = range.from > first ? { from: later(range.from, -length), to: range.from } : null
       const step: Step = length <= MAX_HOURLY_MS ? 'hour' : length <= MAX_DAILY_MS ? 'day' : 'month'
-      const totalsOf = async (part: HourRange) => {
-        const [sums, uniqueUsers] = await Promise.all([store.sums(part, step), store.users(part)])
-        return { sums, totals: { ...summaryOf(sums.steps), uniqueUsers } }
-      }
-      const [current, previous] = await Promise.all([totalsOf(range), before && totalsOf(before)])
-      const { functions, clients, steps } = current.sums
+      const [totals, totalsBefore, functions, clients, items] = await Promise.all([
+        store.totals(range),
+        before && store.totals(before),
+        store.byName('function', range),
+        store.byName('client', range),
+        store.series(step, range),
+      ])
       return {
         ...range,
         ...ever,
-        totals: current.totals,
+        totals,
         /** The previous range of the same length; null if nothing was counted then. */
-        before: before && previous && { ...before, ...previous.totals },
-        functions: functions.map((each) => ({ function: each.name, ...summaryOf([each]) })),
-        clients: clients.map((each) => ({ client: each.name, ...summaryOf([each]) })),
-        series: { step, items: steps.map((each) => ({ start: each.start, ...summaryOf([each]) })) },
+        before: before && totalsBefore && { ...before, ...totalsBefore },
+        functions: functions.map(({ name, ...sums }) => ({ function: name, ...sums })),
+        clients: clients.map(({ name, ...sums }) => ({ client: name, ...sums })),
+        series: { step, items },
       }
     },
   }
-}
-
-/** The average is null without a request. */
-function summaryOf(all: readonly Sums[]) {
-  let [requests, errors, durationMs] = [0, 0, 0]
-  for (const each of all) {
-    requests += each.requests
-    errors += each.errors
-    durationMs += each.durationMs
-  }
-  return { requests, errors, averageMs: requests === 0 ? null : Math.round((100 * durationMs) / requests) / 100 }
 }
 
 function rangeOf({ range = '24h', from, to }: AskedRange, first: Date, end: Date): HourRange {
