@@ -65,6 +65,9 @@ type Question = {
  */
 const BATCHES = { concurrency: 2, maxBatchSize: 256, lingerMs: 4 }
 
+/** Much may refer to much, so fewer callers share a statement. */
+const REFERENCES = { ...BATCHES, maxBatchSize: 16, isReady: () => true }
+
 /** In this process. A waiting client takes 17 KB (docs/performance.md). */
 const LIMITS = { perProject: 1_000, total: 5_000 }
 
@@ -100,47 +103,41 @@ export function createChanges(deps: {
         knownCodes: known[i]?.references === undefined ? (known[i]?.codes ?? null) : null,
       })),
     )
-    const references = await referencesOf(found)
     const states = new Map<StoredState, Promise<EnvironmentState>>()
     return asked.map((each, i) => {
       const stored = found[i]
       if (stored === undefined || stored === 'stale') return 'stale'
       // An environment that is not authentic fails its own callers only.
-      const state =
-        states.get(stored) ??
-        new Promise((resolve) =>
-          resolve(authenticate(each, stored, { known: known[i], references: references.get(stored) })),
-        )
+      const state = states.get(stored) ?? authenticate(each, stored, known[i])
       states.set(stored, state)
       return state
     })
   }
 
-  /** The known state was authenticated together with its codes. */
-  function authenticate(
+  /**
+   * The known state was authenticated together with its codes. Most environments refer to nothing, and neither need another
+   * statement nor wait for those of others.
+   */
+  async function authenticate(
     { caller: { projectUid }, env }: Asked,
-    { levels, isKnown }: StoredState,
-    { known, references }: { known: EnvironmentState | undefined; references: StateReferences | undefined },
-  ): EnvironmentState {
+    { levels, isKnown, refers }: StoredState,
+    known: EnvironmentState | undefined,
+  ): Promise<EnvironmentState> {
+    const references = refers ? await readReferences({ projectUid, env }) : undefined
     if (isKnown && known !== undefined && references === undefined) return known
     rows.assertInheritance(levels)
     return noted(projectUid, env, stateOf(levels, references))
-  }
-
-  /** Most environments refer to nothing, and need no second statement. */
-  async function referencesOf(
-    found: readonly (StoredState | Stale)[],
-  ): Promise<ReadonlyMap<StoredState, StateReferences | undefined>> {
-    const states = [...new Set(found)].filter((each) => each !== 'stale').filter(({ refers }) => refers)
-    if (states.length === 0) return new Map()
-    const references = await store.readReferences(states.flatMap(({ levels }) => levels.slice(0, 1)))
-    return new Map(states.map((state, i) => [state, references[i]]))
   }
 
   function noted(projectUid: string, env: string, state: EnvironmentState): EnvironmentState {
     history.note(placeOf(projectUid, env), state)
     return state
   }
+
+  const readReferences = createBatcher(
+    (places: Parameters<StateStore['readReferences']>[0]) => store.readReferences(places),
+    REFERENCES,
+  )
 
   const read = createBatcher<Asked, EnvironmentState | Stale>(readTogether, {
     ...BATCHES,
