@@ -95,11 +95,14 @@ export async function insertAuditEntries(trx: Db, entries: readonly EntryOfProje
       .execute()
 }
 
+/** Without the name of a key. Only keys have one: the subject of an OIDC provider may contain a slash. */
+const ACTOR = sql<string>`case when actor like 'key:%' then split_part(actor, '/', 1) else actor end`
+
 /** The lowest id of a day earlier excludes older partitions; an id has the time of the process, an entry that of its request. */
 function conditionsOf(eb: ExpressionBuilder<Schema, 'audit'>, filters: AuditQuery['filters']) {
   const { actor, keyName, env, key, since } = filters
   return [
-    ...(actor === undefined ? [] : [eb(sql<string>`split_part(actor, '/', 1)`, '=', actor)]),
+    ...(actor === undefined ? [] : [eb(ACTOR, '=', actor)]),
     ...(keyName === undefined
       ? []
       : [eb('actor', 'like', 'key:%'), eb(sql<string>`split_part(actor, '/', 2)`, '=', storedName(keyName))]),
