@@ -130,6 +130,20 @@ test.each<[string, unknown]>([
   expect(await signIn(signed({ groups }))).toBe('forbidden')
 })
 
+test('shows the name of a person without control characters', async () => {
+  expect(await signIn(signed({ sub: 'bidi', email: 'ada\n\u001b[31m\u202e\ud800@example.org' }))).toBe('')
+  const [entry] = (await admin(vault.url, 'GET', '/audit?action=session.create&actor=oidc:bidi')).body as object[]
+  expect(entry).toMatchObject({ detail: { name: 'ada\uFFFD\uFFFD[31m\uFFFD\uFFFD@example.org' } })
+})
+
+test('finds the entries of a subject with a slash, and of no other person', async () => {
+  expect(await signIn(signed({ sub: 'http/ada' }))).toBe('')
+  const entriesOf = async (actor: string) =>
+    (await admin(vault.url, 'GET', `/audit?action=session.create&actor=${encodeURIComponent(actor)}`)).body
+  expect(await entriesOf('oidc:http/ada')).toMatchObject([{ actor: 'oidc:http/ada' }])
+  expect(await entriesOf('oidc:http')).toEqual([])
+})
+
 test('finds a group among many', async () => {
   const groups = [...Array.from({ length: 10_000 }, (_, i) => `group-${String(i)}`), 'admins']
   expect(await signIn(signed({ groups }))).toBe('')

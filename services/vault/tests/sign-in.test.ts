@@ -201,7 +201,8 @@ test('refuses a response of another issuer, and one that took too long', async (
 })
 
 test('redirects to pages of the console only', async () => {
-  for (const page of ['//evil.example', 'https://evil.example', '/\\evil.example', '/a b', '', '/\u2028']) {
+  const outside = ['/../docs', '/%2e%2E/docs', '/..\\docs', '/projects/../../v1/sign-in/start']
+  for (const page of ['//evil.example', 'https://evil.example', '/\\evil.example', '/a b', '', '/\u2028', ...outside]) {
     const browser = newBrowser()
     const { location } = await browser.request(await browser.startSignIn(origin, 'ada', page))
     expect(new URL(location).origin).toBe(origin)
@@ -375,14 +376,46 @@ test('other settings end sessions', async () => {
   await replica.stop()
 })
 
-test('counts failed sign-ins like wrong tokens', async () => {
-  const replica = await vault.replica({ PORT: '0', ADMIN_FAILURE_LIMIT: '3' })
-  const callback = () => newBrowser().request(`${replica.url}/v1/sign-in/callback?code=x&state=y`)
-  for (let i = 0; i < 3; i++) expect((await callback()).location).toContain('#sign-in=unauthorized')
-  expect((await callback()).location).toContain('#sign-in=rate_limited')
+test('counts sign-ins that the provider refuses like wrong tokens, and no response that another site can send', async () => {
+  const replica = await vault.replica({ PORT: '0', ADMIN_FAILURE_LIMIT: '3', WRITE_RATE_LIMIT: '10' })
   const headers = { Authorization: `Bearer ${ADMIN_TOKEN}`, ...proxied() }
-  expect(statusAndError(await send(`${replica.url}/v1/admin/me`, { headers }))).toEqual([429, 'rate_limited'])
+  const useToken = () => send(`${replica.url}/v1/admin/me`, { headers })
+  const browser = newBrowser()
+  const { location } = await browser.request(`${replica.url}/v1/sign-in/start`)
+  const respond = async (state: string) => {
+    const query = `error=access_denied&state=${state}`
+    return new URL((await browser.request(`${replica.url}/v1/sign-in/callback?${query}`)).location).hash
+  }
+  for (let i = 0; i < 12; i++) expect(await respond('x')).toBe('#sign-in=unauthorized')
+  expect((await useToken()).status).toBe(200)
+  const state = new URL(location).searchParams.get('state') ?? ''
+  for (let i = 0; i < 3; i++) expect(await respond(state)).toBe('#sign-in=unauthorized')
+  expect(await respond(state)).toBe('#sign-in=rate_limited')
+  expect(statusAndError(await useToken())).toEqual([429, 'rate_limited'])
   await replica.stop()
+})
+
+test('returns to the public URL of the request', async () => {
+  const urls = ['http://vault.example.org', 'https://vault.example.org', 'https://b.example.org']
+  const replica = await vault.replica({ PORT: '0', PUBLIC_URL: urls.join() })
+  for (const [host, scheme, expected] of [
+    ['vault.example.org', 'http', urls[0]],
+    ['vault.example.org', 'https', urls[1]],
+    ['B.example.org:443', 'https', urls[2]],
+  ] as const) {
+    const browser = createHttpBrowser(host)
+    const { location } = await browser.request(`${replica.url}/v1/sign-in/start`, {
+      headers: { 'X-Forwarded-Proto': scheme },
+    })
+    expect(new URL(location).searchParams.get('redirect_uri')).toBe(`${expected ?? ''}/v1/sign-in/callback`)
+    expect([...browser.cookies.keys()]).toEqual([scheme === 'https' ? '__Host-vault-sign-in' : 'vault-sign-in'])
+  }
+  await replica.stop()
+})
+
+test.each(['start', 'callback'])('%s has no other method than GET', async (path) => {
+  for (const method of ['HEAD', 'POST'])
+    expect((await newBrowser().request(`${vault.url}/v1/sign-in/${path}`, { method })).status).toBe(405)
 })
 
 test('shows how to sign in', async () => {

@@ -10,13 +10,14 @@ import type { Browsers } from '../http/browser.ts'
 import { SESSION_MS } from './sessions.ts'
 import { SIGN_IN_MS, type SignIns } from './sign-ins.ts'
 
+const START = '/v1/sign-in/start'
 const CALLBACK = '/v1/sign-in/callback'
 
 /**
  * The addresses that browsers visit to sign in. Each redirects, so that a person sees a page and not JSON, and no code stays
  * in the address. The console shows the code of an error, which is in the fragment.
  *
- * @param deps `limit` counts the sign-ins of an address that end; `limitFailures` runs around them
+ * @param deps `limit` counts the sign-ins of an address that the provider finished; `limitFailures` runs around them
  */
 export function signInRoutes(deps: {
   signIns: SignIns
@@ -47,7 +48,16 @@ export function signInRoutes(deps: {
     redirect(response, `/console${page}#sign-in=${codeOf(error)}`)
   }
 
-  router.get('/v1/sign-in/start', async (request, response) => {
+  // Express would answer HEAD like GET, and finish a sign-in.
+  router.all([START, CALLBACK], ({ method }, response, next) => {
+    if (method !== 'GET') {
+      response.setHeader('Allow', 'GET')
+      throw apiError('method_not_allowed')
+    }
+    next()
+  })
+
+  router.get(START, async (request, response) => {
     try {
       const { page } = readQuery(request.originalUrl, ['page'], () => apiError('invalid_request'))
       const { url, cookie } = await signIns.start(redirectUri(request).href, page)
@@ -63,12 +73,12 @@ export function signInRoutes(deps: {
     const page = signIns.pageOf(cookie)
     try {
       const address = clientAddress(request, proxies)
-      const query = request.originalUrl.slice(CALLBACK.length)
-      const from = { cookie, address, client: addressKey(address) }
+      const received = new URL(request.originalUrl.slice(CALLBACK.length), redirectUri(request))
+      // Not counted: a page of another site can make a browser send any other response.
+      const started = signIns.requireStarted(received, cookie)
+      const from = { started, address, client: addressKey(address) }
       await limit(from.client, request, response)
-      const session = await limitFailures(request, response, () =>
-        signIns.finish(new URL(query, redirectUri(request)), from),
-      )
+      const session = await limitFailures(request, response, () => signIns.finish(received, from))
       browsers.setCookie(request, response, 'session', session, SESSION_MS)
       browsers.clearCookie(request, response, 'sign-in')
       redirect(response, `/console${page}`)

@@ -14,6 +14,11 @@ export const SIGN_IN_MS = 600_000
 /** A page of the console, without the address of the console and without a fragment. */
 const PAGE = /^\/(?!\/)[!"$-~]{0,500}$/
 
+/** Browsers resolve `..` in many spellings, also `%2e%2e`, and read a backslash as a slash. */
+function isPage(page: string): boolean {
+  return PAGE.test(page) && new URL(`http://vault/console${page}`).pathname.startsWith('/console/')
+}
+
 /** A sign-in that was started in a browser, whose cookie contains it. */
 type Started = { readonly seed: string; readonly startedAt: number; readonly page: string }
 
@@ -49,15 +54,6 @@ export function createSignIns(deps: {
   function readStarted(cookie: string | undefined): Started | undefined {
     const [seed, time, page] = (cookie === undefined ? undefined : seals.open('sign-in', cookie))?.split(' ') ?? []
     return seed === undefined || page === undefined ? undefined : { seed, startedAt: Number(time), page }
-  }
-
-  /** Returns the sign-in that was started in the browser, if the response belongs to it. @throws ApiError unauthorized */
-  function requireStarted(cookie: string | undefined, state: string | null): Started {
-    const started = readStarted(cookie)
-    if (started === undefined) throw invalid('the browser has not started it')
-    if (clock.now() - started.startedAt > SIGN_IN_MS) throw invalid('it took too long')
-    if (state !== checksOf(started).state) throw invalid('the state is that of another sign-in')
-    return started
   }
 
   /** @throws ApiError unauthorized if it was spent before */
@@ -101,7 +97,7 @@ export function createSignIns(deps: {
     start: async (redirectUri: string, page: string | undefined): Promise<{ url: URL; cookie: string }> => {
       const started = {
         ...{ seed: randomBytes(32).toString('base64url'), startedAt: clock.now() },
-        page: page !== undefined && PAGE.test(page) ? page : '/',
+        page: page !== undefined && isPage(page) ? page : '/',
       }
       const found = await explained(provider())
       const url = await found.signInUrl(redirectUri, checksOf(started))
@@ -113,18 +109,32 @@ export function createSignIns(deps: {
     pageOf: (cookie: string | undefined): string => readStarted(cookie)?.page ?? '/',
 
     /**
-     * Finishes a sign-in.
+     * Returns the sign-in that was started in the browser, to which a response belongs.
      *
      * @param response the address that the provider chose, with its parameters
+     * @throws ApiError unauthorized
+     */
+    requireStarted: (response: URL, cookie: string | undefined): Started => {
+      const started = readStarted(cookie)
+      if (started === undefined) throw invalid('the browser has not started it')
+      if (clock.now() - started.startedAt > SIGN_IN_MS) throw invalid('it took too long')
+      if (response.searchParams.get('state') !== checksOf(started).state)
+        throw invalid('the state is that of another sign-in')
+      return started
+    },
+
+    /**
+     * Finishes a sign-in.
+     *
+     * @param response that of {@link requireStarted}
      * @returns the cookie of the new session
      * @throws ApiError unauthorized, forbidden, unavailable
      */
     finish: (
       response: URL,
-      { cookie, address, client }: { cookie: string | undefined; address: string; client: string },
+      { started, address, client }: { started: Started; address: string; client: string },
     ): Promise<string> =>
       pending(client, async () => {
-        const started = requireStarted(cookie, response.searchParams.get('state'))
         const found = await explained(provider())
         await spend(started)
         const person = await explained(found.finish(response, checksOf(started)), onFailure)
