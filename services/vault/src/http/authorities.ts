@@ -26,19 +26,20 @@ function isOrigin({ protocol, username, password, pathname, search, hash }: URL)
   )
 }
 
+/** Whether a Host header is that of a URL, with or without the default port. */
+export function isAuthorityOf({ protocol, host, port }: URL, header: string): boolean {
+  const given = header.toLowerCase()
+  return given === host || (port === '' && given === `${host}:${DEFAULT_PORTS[protocol] ?? ''}`)
+}
+
 /**
  * Refuses requests for other hosts (RFC 9110 section 15.5.20), so that a signature that another host received is not valid
  * here. Without public URLs, only loopback names are accepted, with any port. Requests without Host are not refused here,
  * but no signature of one is accepted.
  */
 export function ownAuthoritiesOnly(publicUrls: readonly URL[], proxies: TrustedProxies): RequestHandler {
-  const known = new Set(
-    publicUrls.flatMap(({ protocol, hostname, port }) =>
-      port === '' ? [hostname, `${hostname}:${DEFAULT_PORTS[protocol] ?? ''}`] : [`${hostname}:${port}`],
-    ),
-  )
   const isOwn = (host: string): boolean =>
-    known.size === 0 ? LOOPBACK.test(host.toLowerCase()) : known.has(host.toLowerCase())
+    publicUrls.length === 0 ? LOOPBACK.test(host.toLowerCase()) : publicUrls.some((url) => isAuthorityOf(url, host))
   return (request, _response, next) => {
     const forwarded = forwardedHost(request, proxies)
     const hosts = forwarded === undefined ? hostsOf(request) : [forwarded]

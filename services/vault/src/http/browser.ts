@@ -1,7 +1,7 @@
 import type { TrustedProxies } from '@vault-and-tracker/service-kit/http/client-address'
 import { readCookie } from '@vault-and-tracker/service-kit/http/cookies'
 import type { Request, Response } from 'express'
-import { forwardedHost } from './authorities.ts'
+import { clientScheme, forwardedHost, isAuthorityOf } from './authorities.ts'
 
 /** `sign-in` is sent when the provider redirects to the vault, `session` only by pages of the vault itself. */
 const SAME_SITE = { 'sign-in': 'lax', session: 'strict' } as const
@@ -13,8 +13,9 @@ export type Browsers = ReturnType<typeof createBrowsers>
 /** @param publicUrls of the vault; without any, there are no cookies */
 export function createBrowsers(publicUrls: readonly URL[], proxies: TrustedProxies) {
   function publicUrlOf(request: Request): URL | undefined {
-    const host = (forwardedHost(request, proxies) ?? request.headers.host ?? '').toLowerCase()
-    return publicUrls.find((url) => url.host === host) ?? publicUrls[0]
+    const host = forwardedHost(request, proxies) ?? request.headers.host ?? ''
+    const own = publicUrls.filter((url) => isAuthorityOf(url, host))
+    return own.find(({ protocol }) => protocol === `${clientScheme(request, proxies)}:`) ?? own[0] ?? publicUrls[0]
   }
 
   /** With the prefix, no other host of the domain can set the cookie (RFC 6265bis section 4.1.3.2). */
