@@ -29,6 +29,8 @@ test.each([
   'admins=administrator;;ops=editor',
   'admins=editor:',
   'admins=editor:shop,',
+  'admins=editor:shop blog',
+  'admins=ad ministrator',
   'admins=editor:-shop',
   'admins=editor:shop:blog',
   'admins=constructor',

@@ -26,7 +26,8 @@ export function parseRoleMapping(text: string): { mapping: RoleMapping } | { pro
   for (const [i, entry] of entries.entries()) {
     const at = entry.lastIndexOf('=')
     const group = entry.slice(0, Math.max(0, at)).trim()
-    const role = readRole(entry.slice(at + 1).replaceAll(/\s/g, ''))
+    const text = entry.slice(at + 1).trim()
+    const role = readRole(text.replaceAll(/\s*([:,])\s*/g, '$1'))
     if (group === '' || group.length > MAX_GROUP_LENGTH || role === undefined)
       return {
         problem:
