@@ -94,7 +94,7 @@ function toPerson(claims: Claims, groupsClaim: string): Person {
     subject: claims.sub,
     name: String(name)
       .slice(0, MAX_NAME_LENGTH)
-      .replaceAll(/[\p{Cc}\p{Surrogate}]/gu, '\uFFFD'),
+      .replaceAll(/[\p{Cc}\p{Surrogate}\p{Bidi_Control}]/gu, '\uFFFD'),
     groups: claimOf(claims, groupsClaim),
   }
 }
