@@ -107,6 +107,24 @@ test('a session that ends returns to the sign-in and keeps the page', async () =
   expect(await problemsOf(visit, 'oidc-account-administrator')).toEqual([])
 })
 
+test('an administrator lists and revokes sessions', async () => {
+  const grace = await open('/administrators')
+  await signIn(grace, 'grace')
+  await grace.page.getByRole('cell', { name: 'oidc:grace' }).waitFor()
+  expect(await grace.page.getByRole('button', { name: 'Revoke' }).count()).toBe(0)
+  const visit = await open('/administrators')
+  const { page } = visit
+  await signIn(visit, 'ada')
+  await page.getByRole('button', { name: 'Revoke session of grace@example.org' }).click()
+  expect(await problemsOf(visit, 'sessions-revoke')).toEqual([])
+  await page.getByRole('button', { name: 'Revoke session', exact: true }).click()
+  await page.getByText('Session of grace@example.org revoked.').waitFor()
+  await page.getByRole('cell', { name: 'oidc:grace' }).waitFor({ state: 'detached' })
+  expect(await problemsOf(visit, 'sessions')).toEqual([])
+  const { body } = await admin(site.vault.url, 'GET', '/sessions')
+  expect(body).not.toContainEqual(expect.objectContaining({ actor: 'oidc:grace' }))
+})
+
 test('a person without a role learns why', async () => {
   const visit = await open('/projects')
   const { page } = visit

@@ -11,6 +11,7 @@ import { ROLE_NAMES, useAdministrator } from '../api/session.ts'
 import type { Administrator } from '../api/types.ts'
 import { actionsColumn } from '../frame/actions-column.tsx'
 import { AddAdministrator } from './add-administrator.tsx'
+import { Sessions } from './sessions.tsx'
 
 /** Named administrators. Only the admin token of the configuration adds and removes them. */
 export function AdministratorsPage() {
@@ -48,6 +49,7 @@ export function AdministratorsPage() {
           rowKey={({ id }) => id}
         />
       )}
+      <Sessions />
       {isAdding && <AddAdministrator onClose={() => setAdding(false)} />}
       {removed !== undefined && <RemoveAdministrator removed={removed} onClose={() => setRemoved(undefined)} />}
     </>

@@ -19,6 +19,11 @@ export const administrators = queryOptions({
   queryFn: ({ signal }) => read(api.GET('/v1/admin/administrators', { signal })),
 })
 
+export const sessions = queryOptions({
+  queryKey: ['sessions'],
+  queryFn: ({ signal }) => read(api.GET('/v1/admin/sessions', { signal })),
+})
+
 /** Starts the queries of a page while its code loads. Before signing in there is nothing to read. */
 export function start(queries: QueryClient, run: (queries: QueryClient) => readonly Promise<unknown>[]): void {
   if (session.read().isOpen) preload(...run(queries))

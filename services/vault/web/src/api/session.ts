@@ -58,6 +58,9 @@ export function useAdministrator(project?: string) {
     mayEditSecrets: mayEditSecretsOf(project),
     mayEditSecretsOf,
     mayManageAdministrators: administrator.role === 'holder',
+    mayRevokeSessions: administrator.grants.some(
+      ({ role, projects }) => projects === null && (role === 'holder' || role === 'administrator'),
+    ),
     seesAdministrators: administrator.projects === null,
   }
 }
