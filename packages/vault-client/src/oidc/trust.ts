@@ -1,6 +1,6 @@
-import { cell, done, print, scopeOf } from '../commands/admin.ts'
-import { adminClient } from '../commands/admin-client.ts'
-import { permissionsText, type ScopeOptions, withScopeText } from '../commands/scope.ts'
+import { cell, done, print, scopeOf } from '../commands/admin/admin.ts'
+import { adminClient } from '../commands/admin/client.ts'
+import { permissionsText, type ScopeOptions, withScopeText } from '../commands/admin/scope.ts'
 import { adminUrl, type GlobalOptions } from '../commands/settings.ts'
 import { CommandError, printable, type Terminal, tell } from '../commands/terminal.ts'
 

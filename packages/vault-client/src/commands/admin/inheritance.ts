@@ -1,9 +1,9 @@
 import { Argument, type Command, Option } from 'commander'
+import type { GlobalOptions } from '../settings.ts'
+import { printable, type Terminal, UsageError } from '../terminal.ts'
+import { collect, readEnvironment } from '../values.ts'
 import { cell, done, print } from './admin.ts'
-import { adminClient } from './admin-client.ts'
-import type { GlobalOptions } from './settings.ts'
-import { printable, type Terminal, UsageError } from './terminal.ts'
-import { collect, readEnvironment } from './values.ts'
+import { adminClient } from './client.ts'
 
 const ENVIRONMENTS_HELP = `
 An environment reads the secrets of its parent in addition to its own; its own ones win.

@@ -1,7 +1,7 @@
-import { VaultError } from '../client/errors.ts'
-import { createTransport, type Method } from '../client/transport.ts'
-import { adminUrl, type GlobalOptions, transportSettings } from './settings.ts'
-import { type Terminal, UsageError } from './terminal.ts'
+import { VaultError } from '../../client/errors.ts'
+import { createTransport, type Method } from '../../client/transport.ts'
+import { adminUrl, type GlobalOptions, transportSettings } from '../settings.ts'
+import { type Terminal, UsageError } from '../terminal.ts'
 
 export type SecretMetadata = Row & { readonly key: string }
 export type Row = Readonly<Record<string, unknown>>

@@ -1,9 +1,9 @@
+import { writeNew } from '../files.ts'
+import type { GlobalOptions } from '../settings.ts'
+import { CommandError, jsonLine, printable, type Terminal, tell, UsageError } from '../terminal.ts'
 import { cell, done, print, scopeOf } from './admin.ts'
-import { type AdminClient, adminClient, type Row } from './admin-client.ts'
-import { writeNew } from './files.ts'
+import { type AdminClient, adminClient, type Row } from './client.ts'
 import { grantText, keptScope, readScope, type Scope, type ScopeOptions, withScopeText } from './scope.ts'
-import type { GlobalOptions } from './settings.ts'
-import { CommandError, jsonLine, printable, type Terminal, tell, UsageError } from './terminal.ts'
 
 /** The name of a project's first key. */
 const DEFAULT_KEY = 'default'

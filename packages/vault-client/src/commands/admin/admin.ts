@@ -1,7 +1,7 @@
-import { type AdminClient, adminClient, type Row } from './admin-client.ts'
+import type { GlobalOptions } from '../settings.ts'
+import { CommandError, confirm, jsonLine, printable, type Terminal, table, tell } from '../terminal.ts'
+import { type AdminClient, adminClient, type Row } from './client.ts'
 import type { ScopeOptions } from './scope.ts'
-import type { GlobalOptions } from './settings.ts'
-import { CommandError, confirm, jsonLine, printable, type Terminal, table, tell } from './terminal.ts'
 
 /** Prints rows as a table of the given columns, or as JSON with all members. */
 export function print(

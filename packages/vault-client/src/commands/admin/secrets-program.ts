@@ -1,9 +1,9 @@
 import { Argument, type Command, Option } from 'commander'
-import { adminSecretCommands as commands, type DetailOptions } from './admin-secrets.ts'
-import { ADMIN_SECRETS_HELP, REFERENCES } from './help.ts'
-import type { GlobalOptions } from './settings.ts'
-import type { Terminal } from './terminal.ts'
-import { collect, readDays, readEnvironment, readExpiry, readLength, readText } from './values.ts'
+import { ADMIN_SECRETS_HELP, REFERENCES } from '../help.ts'
+import type { GlobalOptions } from '../settings.ts'
+import type { Terminal } from '../terminal.ts'
+import { collect, readDays, readEnvironment, readExpiry, readLength, readText } from '../values.ts'
+import { adminSecretCommands as commands, type DetailOptions } from './secrets.ts'
 
 const envOption = (description: string): Option => new Option('--env <name>', description).argParser(readEnvironment)
 const environment = (name: string, description: string): Argument =>

@@ -1,6 +1,6 @@
-import { VaultError } from '../client/errors.ts'
-import type { Row } from './admin-client.ts'
-import type { GlobalOptions } from './settings.ts'
+import { VaultError } from '../../client/errors.ts'
+import type { GlobalOptions } from '../settings.ts'
+import type { Row } from './client.ts'
 
 /** The permissions of a key. `envs` is null for all environments. */
 export type Scope = { readonly access: string; readonly envs: readonly string[] | null }

@@ -1,9 +1,9 @@
-import { type Changes, isUnchanged } from '../client/secrets.ts'
+import { type Changes, isUnchanged } from '../../client/secrets.ts'
+import { assignmentHint, changesText, placeText, readValue } from '../secrets.ts'
+import { environmentOf, type GlobalOptions } from '../settings.ts'
+import { confirm, jsonLine, printable, type Terminal, UsageError } from '../terminal.ts'
 import { done, print } from './admin.ts'
-import { adminClient } from './admin-client.ts'
-import { assignmentHint, changesText, placeText, readValue } from './secrets.ts'
-import { environmentOf, type GlobalOptions } from './settings.ts'
-import { confirm, jsonLine, printable, type Terminal, UsageError } from './terminal.ts'
+import { adminClient } from './client.ts'
 
 /** The note, the owner and the expiry of a secret; false removes one. */
 export type DetailOptions = {

@@ -1,13 +1,13 @@
 import { type Command, Option } from 'commander'
-import { addTrust } from '../oidc/trust-program.ts'
+import { addTrust } from '../../oidc/trust-program.ts'
+import { readPublicKey } from '../public-keys.ts'
+import type { Terminal } from '../terminal.ts'
+import { readCount, readDuration, readEnvironment, readOverlap, readSince, readText } from '../values.ts'
 import { adminCommands } from './admin.ts'
-import { addEnvironments, addReferenceRules } from './admin-inheritance.ts'
-import { keyCommands } from './admin-keys.ts'
-import { addAdminSecrets } from './admin-secrets-program.ts'
-import { addWebhooks } from './admin-webhooks.ts'
-import { readPublicKey } from './public-keys.ts'
-import type { Terminal } from './terminal.ts'
-import { readCount, readDuration, readEnvironment, readOverlap, readSince, readText } from './values.ts'
+import { addEnvironments, addReferenceRules } from './inheritance.ts'
+import { keyCommands } from './keys.ts'
+import { addAdminSecrets } from './secrets-program.ts'
+import { addWebhooks } from './webhooks.ts'
 
 export const yesOption = (): Option => new Option('--yes', 'Skip the confirmation prompt')
 

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import { Option } from 'commander'
+import type { GlobalOptions } from '../settings.ts'
+import { confirm, printable, readStdin, type Terminal, UsageError } from '../terminal.ts'
+import { readCount } from '../values.ts'
 import { cell, done, print } from './admin.ts'
-import { adminClient } from './admin-client.ts'
-import type { GlobalOptions } from './settings.ts'
-import { confirm, printable, readStdin, type Terminal, UsageError } from './terminal.ts'
-import { readCount } from './values.ts'
+import { adminClient } from './client.ts'
 
 type Action<Options = object> = (options: GlobalOptions & Options, terminal: Terminal) => Promise<void>
 
