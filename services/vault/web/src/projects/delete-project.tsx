@@ -4,7 +4,8 @@ import type { ApiError } from '@vault-and-tracker/web-kit/api'
 import { ConfirmByName, toast } from '@vault-and-tracker/web-kit/feedback'
 import { formatNumberOf } from '@vault-and-tracker/web-kit/format'
 import { api, read } from '../api/client.ts'
-import { keysOf, secretsOf } from './queries.ts'
+import { keysOf } from './keys/queries.ts'
+import { secretsOf } from './secrets/queries.ts'
 
 export function DeleteProject({ project, onClose }: { project: string; onClose: () => void }) {
   const queries = useQueryClient()

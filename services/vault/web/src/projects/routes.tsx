@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { allKeys, allProjects, start } from '../api/queries.ts'
 import { rootRoute } from '../frame/root-route.tsx'
-import { keysOf } from './queries.ts'
+import { keysOf } from './keys/queries.ts'
 import { readProjectSearch, readProjectsSearch } from './search.ts'
 
 export const projectRoutes = [

@@ -1,4 +1,4 @@
-import type { Environment, SecretMetadata } from '../api/types.ts'
+import type { Environment, SecretMetadata } from '../../api/types.ts'
 
 /** An environment and those it inherits from, the nearest first. */
 function levelsOf(env: string, environments: readonly Environment[]): readonly string[] {

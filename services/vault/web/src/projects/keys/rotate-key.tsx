@@ -3,10 +3,10 @@ import type { ApiError } from '@vault-and-tracker/web-kit/api'
 import { FormDialog, toast } from '@vault-and-tracker/web-kit/feedback'
 import { SelectField, type Values } from '@vault-and-tracker/web-kit/form'
 import { useState } from 'react'
-import { api, read } from '../api/client.ts'
-import type { ProjectKey } from '../api/types.ts'
-import { chosenExpiry, chosenKey, ExpiryField, isSameExpiry, KEY_FIELDS, KeyFields } from '../keys/key-fields.tsx'
-import { PrivateKeyOffer } from '../keys/private-key-offer.tsx'
+import { api, read } from '../../api/client.ts'
+import type { ProjectKey } from '../../api/types.ts'
+import { chosenExpiry, chosenKey, ExpiryField, isSameExpiry, KEY_FIELDS, KeyFields } from '../../keys/key-fields.tsx'
+import { PrivateKeyOffer } from '../../keys/private-key-offer.tsx'
 
 const OVERLAPS = [
   ['600', '10 minutes'],

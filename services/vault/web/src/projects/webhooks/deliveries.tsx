@@ -4,9 +4,9 @@ import { Empty, Pending, toast, toastProblem } from '@vault-and-tracker/web-kit/
 import { Button } from '@vault-and-tracker/web-kit/form'
 import { Ago, formatDuration, formatExactTime, formatNumberOf } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
-import { api, read } from '../api/client.ts'
-import { useAdministrator } from '../api/session.ts'
-import type { Webhook, WebhookDelivery } from '../api/types.ts'
+import { api, read } from '../../api/client.ts'
+import { useAdministrator } from '../../api/session.ts'
+import type { Webhook, WebhookDelivery } from '../../api/types.ts'
 import { deliveriesOf } from './queries.ts'
 
 /** The log of a webhook. */

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Confirm, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
-import { api, read } from '../api/client.ts'
-import type { SecretMetadata } from '../api/types.ts'
+import { api, read } from '../../api/client.ts'
+import type { SecretMetadata } from '../../api/types.ts'
 import { versionsOf } from './queries.ts'
 
 export function DeleteSecret(props: { project: string; secret: SecretMetadata; onClose: () => void }) {

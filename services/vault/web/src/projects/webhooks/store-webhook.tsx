@@ -2,8 +2,8 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { ApiError } from '@vault-and-tracker/web-kit/api'
 import { FormDialog, toast } from '@vault-and-tracker/web-kit/feedback'
 import { TextField, type Values } from '@vault-and-tracker/web-kit/form'
-import { api, read } from '../api/client.ts'
-import type { Webhook } from '../api/types.ts'
+import { api, read } from '../../api/client.ts'
+import type { Webhook } from '../../api/types.ts'
 
 /** Adds a webhook to a project, or changes the URL of one. */
 export function StoreWebhook(props: { project: string; changed?: Webhook; onClose: () => void }) {

@@ -2,8 +2,8 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { ApiError } from '@vault-and-tracker/web-kit/api'
 import { FormDialog, toast } from '@vault-and-tracker/web-kit/feedback'
 import { TextArea, TextField, type Values } from '@vault-and-tracker/web-kit/form'
-import { api, read } from '../api/client.ts'
-import { chosenScope, ScopeFields } from '../keys/key-fields.tsx'
+import { api, read } from '../../api/client.ts'
+import { chosenScope, ScopeFields } from '../../keys/key-fields.tsx'
 
 const READ_ONLY = { access: 'read', envs: null } as const
 

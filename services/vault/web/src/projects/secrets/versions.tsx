@@ -2,9 +2,9 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Dialog, Pending, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
 import { Button } from '@vault-and-tracker/web-kit/form'
 import { formatExactTime } from '@vault-and-tracker/web-kit/format'
-import { api, read } from '../api/client.ts'
-import { useAdministrator } from '../api/session.ts'
-import type { SecretMetadata } from '../api/types.ts'
+import { api, read } from '../../api/client.ts'
+import { useAdministrator } from '../../api/session.ts'
+import type { SecretMetadata } from '../../api/types.ts'
 import { versionsOf } from './queries.ts'
 
 /** The versions of a secret. Restoring one creates a new version. */

@@ -3,9 +3,9 @@ import type { ApiError } from '@vault-and-tracker/web-kit/api'
 import { FormDialog, toast } from '@vault-and-tracker/web-kit/feedback'
 import { TextField, type Values } from '@vault-and-tracker/web-kit/form'
 import { useState } from 'react'
-import { api, read } from '../api/client.ts'
-import { chosenExpiry, chosenKey, ExpiryField, KEY_FIELDS, KeyFields } from '../keys/key-fields.tsx'
-import { PrivateKeyOffer } from '../keys/private-key-offer.tsx'
+import { api, read } from '../../api/client.ts'
+import { chosenExpiry, chosenKey, ExpiryField, KEY_FIELDS, KeyFields } from '../../keys/key-fields.tsx'
+import { PrivateKeyOffer } from '../../keys/private-key-offer.tsx'
 
 type Made = { readonly name: string; readonly privateJwk: string }
 
