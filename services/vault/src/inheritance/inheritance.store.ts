@@ -9,7 +9,7 @@ import {
   type OnEnvironmentChange,
   requireFewEnvironments,
   requireSpace,
-} from '../secrets/secrets.store.ts'
+} from '../secrets/environment-changes.store.ts'
 import type { StorageLimits } from '../secrets/secrets.ts'
 import type { Environment, InheritanceStore } from './inheritance.ts'
 

@@ -18,7 +18,7 @@ import {
   requireSpace,
   reserveDataKey,
   toDataKey,
-} from './secrets.store.ts'
+} from './environment-changes.store.ts'
 import type { StorageLimits, StoredVersion } from './secrets.ts'
 
 /** Copies in Postgres. The locks are in the order of the other writes, those of the environments by name. */
