@@ -4,7 +4,8 @@ import { escapeLike } from '../db/queries.store.ts'
 import type { Db } from '../db/schema.ts'
 import { MAX_EXACT_TOTAL } from '../pagination.ts'
 import { type Criteria, exactTotalOf, isPlain } from './criteria.ts'
-import { type CountedValue, type Page, type SearchStatements, type SearchStore, SIMILAR_WORDS } from './search.ts'
+import type { CountedValue } from './facets.ts'
+import { type Page, type SearchStatements, type SearchStore, SIMILAR_WORDS } from './search.ts'
 import {
   aliveById,
   anyCategory,

@@ -16,6 +16,7 @@ import {
   type ReleaseField,
   yearFacets,
 } from './criteria.ts'
+import { type CountedValue, type Facet, type FacetCount, facetsOf } from './facets.ts'
 import type { ListedTorrent, TorrentState } from './listed-torrent.ts'
 import { createCoalescer, type SearchQueue } from './search-queue.ts'
 
@@ -102,13 +103,6 @@ export type ListQuery = PageNumber &
 /** A page of a list. `suggestions` are torrents with similar words, if a search found nothing. */
 export type TorrentPage = Listed<ListedTorrent> & { readonly suggestions?: readonly ListedTorrent[] | undefined }
 
-/** The filters whose values are counted. */
-export const FACETS = ['category', 'resolution', 'source', 'codec', 'hdr', 'audio', 'language', 'year'] as const
-export type Facet = (typeof FACETS)[number]
-
-/** How many torrents have a value: a slug, or a value of the release. */
-export type FacetCount = { readonly value: string; readonly count: number }
-
 /** The total of a list, and the values that its torrents have, unless there are too many torrents to count. */
 export type Faceted = Total & { readonly facets?: Record<Facet, FacetCount[]> | undefined }
 
@@ -136,9 +130,6 @@ export type SearchStore = {
 
 /** The ids of a page, and the number of all matches, counted up to `exactTotalOf` and one. */
 type FoundIds = { readonly ids: readonly string[]; readonly counted: number }
-
-/** A counted value; categories by id. */
-export type CountedValue = FacetCount & { readonly facet: Facet }
 
 /** The statements of a search. */
 export type SearchStatements = {
@@ -322,28 +313,6 @@ function wantedEpisode({ season, episode }: ListFilters): WantedEpisode | undefi
 
 function releaseOf({ resolution, source, codec, hdr, audio, language }: ListFilters): Criteria['release'] {
   return { resolution, source, codec, hdr, audio, language }
-}
-
-/** Values by facet, most frequent first. @param slugs the slugs of categories by id */
-function facetsOf(values: readonly CountedValue[], slugs: ReadonlyMap<string, string>): Record<Facet, FacetCount[]> {
-  const countsOf = (facet: Facet): FacetCount[] =>
-    values
-      .filter((each) => each.facet === facet)
-      .flatMap(({ value, count }) => {
-        const shown = facet === 'category' ? slugs.get(value) : value
-        return shown === undefined ? [] : [{ value: shown, count }]
-      })
-      .toSorted((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))
-  return {
-    category: countsOf('category'),
-    resolution: countsOf('resolution'),
-    source: countsOf('source'),
-    codec: countsOf('codec'),
-    hdr: countsOf('hdr'),
-    audio: countsOf('audio'),
-    language: countsOf('language'),
-    year: countsOf('year'),
-  }
 }
 
 /** Words that can have similar ones; numbers and short words resemble too many others. */
