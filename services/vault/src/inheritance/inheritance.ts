@@ -13,7 +13,7 @@ export type Environment = { readonly env: string; readonly parent: string | null
 /** The parent of an environment; null for none. */
 export type Inheritance = Pick<Environment, 'env' | 'parent'>
 
-/** Why an environment does not get a parent. */
+/** Why a parent is refused. */
 export type ParentProblem = 'no parent' | 'a cycle' | 'too deep'
 
 /** Parents of environments. */

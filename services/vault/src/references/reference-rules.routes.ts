@@ -82,7 +82,7 @@ export const referenceRuleEndpoints = [
     method: 'DELETE',
     path: '/v1/admin/projects/:id/reference-rules/:ruleId',
     operationId: 'removeReferenceRule',
-    summary: 'Remove a reference rule. Values that need it cannot be fetched any more.',
+    summary: 'Remove a reference rule. Values that need it can no longer be fetched.',
     params: projectParams.extend({ ruleId: uuid }),
     answer: ok,
     errors: ['not_found'],

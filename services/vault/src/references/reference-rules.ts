@@ -92,7 +92,7 @@ export function createReferenceRules(deps: {
       return id
     },
 
-    /** Removes a rule. Values that need it do not resolve any more. @throws ApiError not_found */
+    /** Removes a rule. Values that need it no longer resolve. @throws ApiError not_found */
     remove: async (project: string, id: string, by: Editor): Promise<void> => {
       const entryFor = ({ reader }: { reader: string }) =>
         newEntry(clock, { action: 'reference-rule.delete', by, detail: { rule: id, reader } })

@@ -9,7 +9,7 @@ export type Reference = { readonly text: string; readonly place: ReferencePlace 
 /** A value that refers to others: texts and references. */
 export type Template = readonly (string | Reference)[]
 
-/** More references than any configuration has in one value. */
+/** The maximum number of references in a value, more than any configuration needs. */
 const MAX_REFERENCES = 100
 
 /**
@@ -74,12 +74,12 @@ export type Source = {
   readonly valueOf: (key: string) => SourceValue | undefined
 }
 
-/** The failure of a reference of the project whose secrets are resolved; others are not named. */
+/** A reference that failed, always in the project whose secrets are resolved. Other projects stay anonymous. */
 export type ReferenceFailure = { readonly key: string; readonly reference: string; readonly problem: ReferenceProblem }
 
 type Resolved = { readonly text: string; readonly bytes: number; readonly depth: number }
 
-/** How many references follow each other at most. */
+/** The maximum length of a chain of references. */
 const MAX_DEPTH = 16
 
 /**
@@ -162,7 +162,7 @@ const PROBLEMS: Readonly<Record<ReferenceProblem, string>> = {
   unresolved: 'cannot be resolved in its own project',
 }
 
-/** What failed, for people. It contains names of the reading project only. */
+/** Returns an error message, which contains only names of the reading project. */
 export function describeFailure({ key, reference, problem }: ReferenceFailure): string {
   const name = JSON.stringify(key)
   return reference === ''

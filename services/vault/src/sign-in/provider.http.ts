@@ -112,7 +112,7 @@ function boundedFetch(allowLoopback: boolean): CustomFetch {
   }
 }
 
-/** What a response that arrived does not satisfy. */
+/** Codes of the library for a response that arrived but is not acceptable. */
 const REFUSALS: readonly string[] = [
   ...['OAUTH_INVALID_RESPONSE', 'OAUTH_JWT_CLAIM_COMPARISON_FAILED', 'OAUTH_JWT_TIMESTAMP_CHECK_FAILED'],
   ...['OAUTH_KEY_SELECTION_FAILED', 'OAUTH_UNSUPPORTED_OPERATION', 'OAUTH_PARSE_ERROR'],
@@ -134,7 +134,7 @@ async function explained<T>(work: () => Promise<T>, refusals = REFUSALS): Promis
   }
 }
 
-/** The code of an error (RFC 6749 section 4.1.2.1), which anyone may have written. */
+/** Returns an error code (RFC 6749 section 4.1.2.1) for the log, unless it is forged text. */
 function codeOf(text: string): string {
   return /^[a-z_]{1,50}$/.test(text) ? text : 'an error'
 }

@@ -37,7 +37,7 @@ export type Provider = {
   signOutUrl(returnTo: string): URL | undefined
 }
 
-/** The provider refused a sign-in, or its response is not acceptable; otherwise it cannot be reached. */
+/** A failed sign-in. `isRefusal` is false if the provider cannot be reached or does not know the vault. */
 export class ProviderError extends Error {
   override readonly name = 'ProviderError'
   readonly isRefusal: boolean
@@ -49,9 +49,9 @@ export class ProviderError extends Error {
   }
 }
 
-/** Endpoints that the provider moves are used for this long. */
+/** How long discovered endpoints are cached. */
 const FRESH_MS = 600_000
-/** After a failure, the provider is left alone for this long. */
+/** How long after a failure no discovery is attempted. */
 const FAILED_MS = 10_000
 
 /**

@@ -1,7 +1,7 @@
 import { ROLES, type Role } from '../access/administrator.ts'
 import { PROJECT_NAME } from '../access/names.ts'
 
-/** What a group gives: a role in some projects; null for all. */
+/** The role that a group grants in some projects; null for all. */
 export type MappedRole = { readonly role: Role; readonly projects: readonly string[] | null }
 
 /** Which groups have which roles. A group may occur several times. */

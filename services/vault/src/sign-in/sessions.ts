@@ -16,9 +16,9 @@ type EndedSession = Pick<SessionRow, 'id' | 'subject' | 'name'>
 /** Sessions. Every writing method is one transaction, together with its audit entries. */
 export type SessionStore = {
   /**
-   * Adds a session. The oldest ones of the person give way.
+   * Adds a session. If the person has too many, their oldest ones end.
    *
-   * @returns false if there are as many as there can be
+   * @returns false if the vault has the maximum number of sessions
    */
   create(session: Sealed<SessionRow>, max: { perPerson: number; total: number }, entry: NewEntry): Promise<boolean>
   find(tokenHash: Buffer): Promise<Sealed<SessionRow> | undefined>

@@ -14,10 +14,10 @@ const START = '/v1/sign-in/start'
 const CALLBACK = '/v1/sign-in/callback'
 
 /**
- * The addresses that browsers visit to sign in. Each redirects, so that a person sees a page and not JSON, and no code stays
- * in the address. The console shows the code of an error, which is in the fragment.
+ * The addresses that browsers visit to sign in. They redirect, so the person sees a page instead of JSON, and no
+ * authorization code stays in the address bar. The fragment passes an error code to the console.
  *
- * @param deps `limit` counts the sign-ins of an address that the provider finished; `limitFailures` runs around them
+ * @param deps `limit` counts, per address, responses to sign-ins that the browser started; `limitFailures` those that fail
  */
 export function signInRoutes(deps: {
   signIns: SignIns

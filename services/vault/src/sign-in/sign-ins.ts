@@ -84,7 +84,7 @@ export function createSignIns(deps: {
   }
 
   return {
-    /** What the button is for. */
+    /** The name of the provider on the button. */
     label,
 
     /**

@@ -66,7 +66,7 @@ export function createDeliveryStore(db: Db): DeliveryStore {
             .updateTable('webhooks')
             .set({ failures: sql`failures + 1`, retry_at: outcome.nextAt ?? now })
             .where('id', '=', delivery.webhookId)
-            // Of several attempts that fail together, one counts.
+            // Attempts that fail at the same time count as one failure.
             .where('failures', '=', delivery.failures)
             .execute()
       }),
@@ -91,7 +91,7 @@ export function createDeliveryStore(db: Db): DeliveryStore {
   }
 }
 
-/** The receiver responds again: what it missed is due now. */
+/** The receiver responds again, so its waiting deliveries are due now. */
 async function recover(trx: Db, webhookId: string, now: Date): Promise<void> {
   await trx.updateTable('webhooks').set({ failures: 0, retry_at: null }).where('id', '=', webhookId).execute()
   await trx

@@ -41,11 +41,11 @@ export type Claim = {
 export type DeliveryStore = {
   /** Claims deliveries that are due, those that have waited longest first. */
   claim(claim: Claim): Promise<readonly ClaimedDelivery[]>
-  /** Records the outcome of an attempt, and what it says about the receiver. */
+  /** Records the outcome of an attempt, and the resulting state of the receiver. */
   settle(delivery: ClaimedDelivery, attempt: Attempt, outcome: Outcome, now: Date): Promise<void>
   /** Returns a claimed delivery that was not attempted. */
   release(delivery: ClaimedDelivery): Promise<void>
-  /** Gives up waiting deliveries, and drops the log, of before these times. */
+  /** Gives up waiting deliveries and deletes log entries that are older than these times. */
   expire(times: { readonly waitingSince: Date; readonly loggedSince: Date }): Promise<void>
 }
 
@@ -118,7 +118,7 @@ export function createDeliveries(deps: {
     const now = clock.now()
     const claimed = await store.claim({
       ...{ now: new Date(now), leasedUntil: new Date(now + LEASE_MS), failing, perWebhook, limit },
-      // Also while a part of its places is free: they are filled with the next run.
+      // A webhook with running attempts waits until all have ended, even if it could start more.
       busy: [...counts.keys()],
     })
     for (const delivery of claimed) start(delivery)
@@ -126,7 +126,7 @@ export function createDeliveries(deps: {
   }
 
   return {
-    /** Starts the attempts that are due, as far as there is room, and does not wait for them. Returns their number. */
+    /** Starts as many due attempts as the limits allow, without waiting for them. Returns their number. */
     startDue: async (): Promise<number> => (await startDue(false)) + (await startDue(true)),
 
     /** Resolves when no attempt is running. */
@@ -140,7 +140,7 @@ export function createDeliveries(deps: {
       await Promise.all(running.values())
     },
 
-    /** Gives up what could not be delivered for a day, and drops the log after a week. */
+    /** Gives up deliveries after a day, and deletes log entries after a week. */
     expire: (): Promise<void> =>
       store.expire({
         waitingSince: new Date(clock.now() - GIVE_UP_AFTER_MS),

@@ -12,7 +12,7 @@ import type { Attempt } from './schedule.ts'
 const TIMEOUT_MS = 10_000
 /** For one of two tries. */
 const QUERY_TIMEOUT_MS = 3_000
-/** What is read of a response, of which only the status counts. */
+/** The maximum number of bytes to read of a response. Only its status matters. */
 const MAX_ANSWER_BYTES = 4 * 1024
 
 type OnAddresses = (error: NodeJS.ErrnoException | null, addresses: readonly LookupAddress[]) => void

@@ -124,7 +124,7 @@ export function addReferenceRules(admin: Command, terminal: Terminal): void {
   references
     .command('remove <project> <id>')
     .alias('rm')
-    .description('Remove a reference rule; values that need it cannot be read any more')
+    .description('Remove a reference rule; values that need it can no longer be read')
     .action((project: string, id: string, _options, command: Command) =>
       referenceCommands.remove(project, id, command.optsWithGlobals(), terminal),
     )

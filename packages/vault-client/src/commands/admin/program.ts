@@ -126,7 +126,7 @@ function addRevoke(command: Command, terminal: Terminal): void {
 function addSecrets(admin: Command, terminal: Terminal): void {
   admin
     .command('rm <secret>')
-    .description('Delete a secret by its id')
+    .description('Delete a secret by its ID')
     .addOption(yesOption())
     .action((id: string, _options, command: Command) =>
       adminCommands.removeSecret(id, command.optsWithGlobals(), terminal),

@@ -5,7 +5,7 @@ type Query = NonNullable<paths['/api/torrents']['get']['parameters']['query']>
 export type Sort = NonNullable<Query['sort']>
 export type Order = NonNullable<Query['order']>
 
-/** The filters of the list. Omitted ones are no condition. */
+/** The filters of the list. Omitted ones do not restrict it. */
 export type ListFilter = {
   readonly [Name in Exclude<keyof Query, 'sort' | 'order' | 'page' | 'limit'>]?: Query[Name] | undefined
 }

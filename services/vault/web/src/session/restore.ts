@@ -11,9 +11,9 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   unauthorized: 'You could not be signed in. Try again.',
   forbidden: 'None of your groups has access to this vault. Ask an administrator.',
   rate_limited: 'Too many failed attempts. Try again in five minutes.',
-  unavailable: 'Signing in is unavailable at the moment. Try again, or use a token.',
+  unavailable: 'Sign-in is temporarily unavailable. Try again, or use a token.',
 }
-const OTHER_PROBLEM = 'Signing in failed. The log of the vault has the reason.'
+const OTHER_PROBLEM = 'Sign-in failed. See the log of the vault for the reason.'
 
 /** Continues the session of a cookie, and shows why a sign-in failed. Called before the first page. */
 export async function restoreSession(): Promise<void> {
@@ -27,7 +27,7 @@ export async function restoreSession(): Promise<void> {
     signInOptions.set(options)
     if (options.hasSession) openSession(undefined, await read(api.GET('/v1/admin/me')))
   } catch {
-    // The session has ended, or the vault is unavailable: the form for tokens says so when it is used.
+    // The session has ended, or the vault is unavailable: the form for tokens shows the error when it is used.
   }
 }
 

@@ -50,14 +50,14 @@ export function SignIn({ reason }: { reason: string | undefined }) {
           required
           autoFocus={oidc === null}
           error={signIn.error}
-          hint="Kept only in this page. You sign in again after a reload."
+          hint="Stored only in this page. After a reload, you sign in again."
         />
       </Form>
     </Gate>
   )
 }
 
-/** Whose token it is. One that does not fit into a header is wrong (RFC 6750 section 2.1). */
+/** Returns the administrator of a token. A token that a header cannot contain is wrong (RFC 6750 section 2.1). */
 async function identify(token: string): Promise<SignedInAdministrator> {
   if (!/^[A-Za-z0-9._~+/-]+=*$/.test(token)) throw wrongToken()
   try {

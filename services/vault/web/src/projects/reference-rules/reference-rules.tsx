@@ -78,8 +78,8 @@ function columnsAt(
 }
 
 const FIELDS = [
-  ['readerEnvs', 'Its environments', 'From which it may refer; all by default.'],
-  ['envs', 'Environments', 'Of this project; all by default.'],
+  ['readerEnvs', 'Its environments', 'Environments of that project; all by default.'],
+  ['envs', 'Environments', 'Environments of this project; all by default.'],
   ['keys', 'Secrets', 'Names of secrets; all by default.'],
 ] as const
 
@@ -167,7 +167,7 @@ function RemoveReferenceRule(props: { project: string; rule: ReferenceRule; onCl
       onConfirm={() => remove.mutate()}
       onCancel={onClose}
     >
-      <p>Environments of {rule.project} whose values need this rule cannot be fetched any more.</p>
+      <p>Environments of {rule.project} whose values need this rule can no longer be fetched.</p>
     </Confirm>
   )
 }

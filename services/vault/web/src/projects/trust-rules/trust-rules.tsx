@@ -112,7 +112,7 @@ function RemoveTrustRule({ project, rule, onClose }: { project: string; rule: Tr
       onConfirm={() => remove.mutate()}
       onCancel={onClose}
     >
-      <p>Its keys stop working immediately, and jobs that rely on it cannot read secrets of {project} any more.</p>
+      <p>Its keys stop working immediately, and jobs that rely on it can no longer read secrets of {project}.</p>
     </Confirm>
   )
 }
