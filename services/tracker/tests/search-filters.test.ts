@@ -12,7 +12,7 @@ import { startTracker, type TestTracker } from './support/tracker.ts'
 const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_126)
 /** More than an exact total, so that every plan of a search is used. */
 const TORRENTS = 6_000
-const QUERIES = 60 * Number(process.env['TRIALS'] ?? 1)
+const QUERIES = 40 * Number(process.env['TRIALS'] ?? 1)
 const DAY_MS = 86_400_000
 
 let tracker: TestTracker
@@ -257,9 +257,9 @@ async function check(query: Readonly<Record<string, string>>, member: TestMember
 
 describe(`a list of ${TORRENTS} torrents made at random (seed ${SEED}) has what a scan finds`, () => {
   test.each(Object.entries(FILTERS).flatMap(([name, values]) => values.map((value) => [name, value] as const)))(
-    '%s=%s, for two members',
+    '%s=%s',
     async (name, value) => {
-      for (const member of members) {
+      for (const member of name === 'mine' ? members : members.slice(0, 1)) {
         await check({ [name]: value }, member)
         await checkFacets({ [name]: value }, member)
       }
@@ -267,7 +267,7 @@ describe(`a list of ${TORRENTS} torrents made at random (seed ${SEED}) has what 
   )
 
   test('no filter', async () => {
-    for (const member of members) {
+    for (const member of members.slice(0, 1)) {
       await check({}, member)
       await checkFacets({}, member)
     }
