@@ -77,6 +77,18 @@ test('the image of a service contains every package that the service needs', () 
   }
 })
 
+test('the image of a service gives Node the arguments that its package does', () => {
+  for (const service of ['vault', 'tracker']) {
+    const stage = read('infra/Dockerfile').split(`FROM service AS ${service}\n`)[1]?.split('\nFROM ')[0] ?? ''
+    const [, command = '[]'] = stage.match(/^CMD (.*)$/m) ?? []
+    /** @type {string[]} */
+    const words = JSON.parse(command)
+    /** @type {{ scripts: { start: string } }} */
+    const { scripts } = JSON.parse(read(`services/${service}/package.json`))
+    assert.equal(words.join(' '), scripts.start)
+  }
+})
+
 test('make-env generates every secret, in a file for its owner, without special characters of .env parsers', () => {
   const [first, second] = [makeEnv(), makeEnv()]
   assert.equal(first.status, 0, first.stderr)
