@@ -1,6 +1,5 @@
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import type { Editor, ProjectRef } from '../access/administrator.ts'
-import { PROJECT_NAME } from '../access/names.ts'
 import { type NewEntry, newEntry } from '../audit/audit.ts'
 import { apiError } from '../errors.ts'
 import { MAX_ANCESTORS } from '../integrity/rows.ts'
@@ -49,8 +48,7 @@ export function createInheritance(deps: {
   return {
     /** Lists the environments of a project. @throws ApiError not_found */
     listOf: async (project: string): Promise<readonly Environment[]> => {
-      const uid = PROJECT_NAME.test(project) ? await projects.findProject(project) : undefined
-      if (uid === undefined) throw apiError('not_found')
+      const { uid } = await findProject(projects, project, { projects: null })
       return store.listOf(uid)
     },
 

@@ -1,6 +1,7 @@
 import { insertAuditEntry } from '../audit/audit.store.ts'
-import { anyUuid, type Db, writeTransaction } from '../database.ts'
+import { type Db, writeTransaction } from '../database.ts'
 import { referenceRules } from '../integrity/reference-rows.store.ts'
+import { projectAmong } from '../projects/projects.store.ts'
 import type { ReferenceRuleStore } from './reference-rules.ts'
 
 /** Reference rules in Postgres. */
@@ -15,13 +16,7 @@ export function createReferenceRuleStore(db: Db): ReferenceRuleStore {
     add: ({ project: name, reader: readerName }, { wanted, projects }, max, seal, entry) =>
       writeTransaction(db, wanted, async (trx) => {
         // Additions wait for each other. The reader is locked by its foreign key only.
-        const project = await trx
-          .selectFrom('projects')
-          .select(['uid', 'name'])
-          .where('name', '=', name)
-          .$if(projects !== null, (query) => query.where('uid', '=', anyUuid((projects ?? []).map(({ uid }) => uid))))
-          .forNoKeyUpdate()
-          .executeTakeFirst()
+        const project = await projectAmong(trx, name, projects).forNoKeyUpdate().executeTakeFirst()
         if (project === undefined) return 'no project'
         const reader = await trx.selectFrom('projects').select('uid').where('name', '=', readerName).executeTakeFirst()
         if (reader === undefined) return 'no reader'
@@ -45,20 +40,18 @@ export function createReferenceRuleStore(db: Db): ReferenceRuleStore {
 
     remove: (name, { wanted, projects }, id, entryFor) =>
       writeTransaction(db, wanted, async (trx) => {
-        const rule = await trx
-          .selectFrom('reference_rules as r')
-          .innerJoin('projects as p', 'p.uid', 'r.project_uid')
-          .innerJoin('projects as q', 'q.uid', 'r.reader_uid')
-          .select(['p.uid', 'p.name', 'q.name as reader'])
+        const project = await projectAmong(trx, name, projects).forKeyShare().executeTakeFirst()
+        if (project === undefined) return false
+        const removed = await trx
+          .deleteFrom('reference_rules as r')
+          .using('projects as p')
           .where('r.id', '=', id)
-          .where('p.name', '=', name)
-          .$if(projects !== null, (query) => query.where('p.uid', '=', anyUuid((projects ?? []).map(({ uid }) => uid))))
-          .forKeyShare('p')
+          .where('r.project_uid', '=', project.uid)
+          .whereRef('p.uid', '=', 'r.reader_uid')
+          .returning('p.name as reader')
           .executeTakeFirst()
-        if (rule === undefined) return false
-        const removed = await trx.deleteFrom('reference_rules').where('id', '=', id).returning('id').executeTakeFirst()
         if (removed === undefined) return false
-        await insertAuditEntry(trx, entryFor(rule), rule)
+        await insertAuditEntry(trx, entryFor(removed), project)
         return true
       }),
   }

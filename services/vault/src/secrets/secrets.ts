@@ -154,11 +154,11 @@ export type StorageLimits = {
   readonly versions: number
 }
 
-/** Returns the project with a name, if it is one of the editor's. @throws ApiError not_found */
+/** Returns the project with a name, if it is one of these. @throws ApiError not_found */
 export async function findProject(
   store: Pick<SecretStore, 'findProject'>,
   name: string,
-  { projects }: Editor,
+  { projects }: Pick<Editor, 'projects'>,
 ): Promise<ProjectRef> {
   const uid = await store.findProject(name)
   if (uid === undefined || projects?.every((each) => each.uid !== uid) === true) throw apiError('not_found')
