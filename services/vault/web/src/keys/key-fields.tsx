@@ -48,6 +48,26 @@ export function KeyFields({ scope, error }: { scope: ProjectKey['scope'] | undef
   )
 }
 
+/** The name of a key, which also is that of the rule that admits it. */
+export function KeyNameField({ hint, error }: { hint: string; error: ApiError | null }) {
+  return (
+    <TextField
+      label="Name"
+      name="name"
+      required
+      maxLength={64}
+      pattern="[A-Za-z0-9][A-Za-z0-9._\-]*"
+      title="Up to 64 letters, digits, dots, dashes and underscores, starting with a letter or digit"
+      autoComplete="off"
+      autoCapitalize="none"
+      spellCheck={false}
+      data-focus=""
+      hint={hint}
+      error={error}
+    />
+  )
+}
+
 /** The permissions of a key. `scope` is the initial choice. */
 export function ScopeFields({ scope }: { scope: ProjectKey['scope'] | undefined }) {
   return (

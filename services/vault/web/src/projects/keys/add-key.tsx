@@ -1,10 +1,10 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { ApiError } from '@vault-and-tracker/web-kit/api'
 import { FormDialog, toast } from '@vault-and-tracker/web-kit/feedback'
-import { TextField, type Values } from '@vault-and-tracker/web-kit/form'
+import type { Values } from '@vault-and-tracker/web-kit/form'
 import { useState } from 'react'
 import { api, read } from '../../api/client.ts'
-import { chosenExpiry, chosenKey, ExpiryField, KEY_FIELDS, KeyFields } from '../../keys/key-fields.tsx'
+import { chosenExpiry, chosenKey, ExpiryField, KEY_FIELDS, KeyFields, KeyNameField } from '../../keys/key-fields.tsx'
 import { PrivateKeyOffer } from '../../keys/private-key-offer.tsx'
 
 type Made = { readonly name: string; readonly privateJwk: string }
@@ -50,20 +50,7 @@ export function AddKey({ project, onClose }: { project: string; onClose: () => v
         </p>
       }
     >
-      <TextField
-        label="Name"
-        name="name"
-        required
-        maxLength={64}
-        pattern="[A-Za-z0-9][A-Za-z0-9._\-]*"
-        title="Up to 64 letters, digits, dots, dashes and underscores, starting with a letter or digit"
-        autoComplete="off"
-        autoCapitalize="none"
-        spellCheck={false}
-        data-focus=""
-        hint="Shown in the audit log, for example dana or ci."
-        error={add.error}
-      />
+      <KeyNameField hint="Shown in the audit log, for example dana or ci." error={add.error} />
       <KeyFields scope={undefined} error={add.error} />
       <ExpiryField until={null} error={add.error} />
     </FormDialog>

@@ -3,7 +3,7 @@ import type { ApiError } from '@vault-and-tracker/web-kit/api'
 import { FormDialog, toast } from '@vault-and-tracker/web-kit/feedback'
 import { TextArea, TextField, type Values } from '@vault-and-tracker/web-kit/form'
 import { api, read } from '../../api/client.ts'
-import { chosenScope, ScopeFields } from '../../keys/key-fields.tsx'
+import { chosenScope, KeyNameField, ScopeFields } from '../../keys/key-fields.tsx'
 
 const READ_ONLY = { access: 'read', envs: null } as const
 
@@ -32,20 +32,7 @@ export function AddTrustRule({ project, onClose }: { project: string; onClose: (
       onClose={onClose}
       intro={<p>Jobs and pods whose ID tokens have these claims can exchange them for short-lived keys.</p>}
     >
-      <TextField
-        label="Name"
-        name="name"
-        required
-        maxLength={64}
-        pattern="[A-Za-z0-9][A-Za-z0-9._\-]*"
-        title="Up to 64 letters, digits, dots, dashes and underscores, starting with a letter or digit"
-        autoComplete="off"
-        autoCapitalize="none"
-        spellCheck={false}
-        data-focus=""
-        hint="The name of its keys, shown in the audit log. For example deploy."
-        error={add.error}
-      />
+      <KeyNameField hint="The name of its keys, shown in the audit log. For example deploy." error={add.error} />
       <TextField
         label="Issuer"
         name="issuer"
