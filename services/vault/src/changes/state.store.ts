@@ -1,6 +1,7 @@
 import type { Pool } from 'pg'
 import { forKeysOfCallers } from '../integrity/exchange-rows.store.ts'
-import { collectLevels, IS_LEVEL, LEVEL_CODE, LEVELS } from '../integrity/rows.store.ts'
+import { collectLevels, IS_LEVEL, LEVEL_CODE, LEVELS, type LevelRow } from '../integrity/rows.store.ts'
+import type { StoredEnvironment } from '../integrity/rows.ts'
 import type { Stale } from '../secrets/secrets.ts'
 import type { StateStore, StoredState } from './changes.ts'
 import type { ReferredPlace } from './history.ts'
@@ -30,30 +31,23 @@ const readStatement = forKeysOfCallers(7, (keys) => ({
       select n, known is not distinct from string_agg(code, ''::bytea order by depth) and known is not null as is_known
       from level group by n, known
     )
-    select l.n, l.depth, l.env, l.parent, null, l.revision, l.code, l.reads is null or s.is_known,
-      exists (select from secret_references r where r.project_uid = l.reads and r.source = l.env)
+    select l.n, l.reads is null or s.is_known,
+      exists (select from secret_references r where r.project_uid = l.reads and r.source = l.env),
+      l.depth, l.env, l.parent, null, l.revision, l.code
     from level l join state s on s.n = l.n
     union all
-    select l.n, l.depth, null, null, s.key, s.version, null, null, null
+    select l.n, null, null, l.depth, null, null, s.key, s.version, null
     from level l
     join state on state.n = l.n and not state.is_known
     join secrets s on s.project_uid = l.reads and s.env = l.env`,
 }))
 
-type Seal = [env: string, parent: string | null, key: null, revision: number | null, code: Buffer | null]
-type ReadStatesRow =
-  | [
-      n: number,
-      depth: number,
-      env: null,
-      parent: null,
-      key: string,
-      version: number,
-      code: null,
-      isKnown: null,
-      refers: null,
-    ]
-  | [n: number, depth: number, ...Seal, isKnown: boolean, refers: boolean]
+/** The rows of secrets have nulls. */
+type ReadStatesRow = [n: number, isKnown: boolean | null, refers: boolean | null, ...LevelRow]
+
+type StoredVersion = StoredEnvironment['current'][number]
+
+const storedVersion = (key: string, version: number): StoredVersion => ({ key, version })
 
 /**
  * The environments that environments read in any way, with their codes: those they inherit from, those their values refer
@@ -106,22 +100,24 @@ export function createStateStore(pool: Pool): StateStore {
       ]
       const callers = questions.map(({ caller }) => caller)
       const { rows } = await pool.query<ReadStatesRow>(readStatement(callers, values))
-      type State = ReturnType<typeof collectLevels> & { isKnown: boolean; refers: boolean }
+      type State = ReturnType<typeof collectLevels<StoredVersion>> & { isKnown: boolean; refers: boolean }
       const byPlace = new Map<string, State>()
       const found = questions.map(({ caller: { projectUid }, env }): State => {
         const place = `${projectUid}/${env}`
-        const state = byPlace.get(place) ?? { ...collectLevels(projectUid, env), isKnown: true, refers: false }
+        const state = byPlace.get(place) ?? {
+          ...collectLevels(projectUid, env, storedVersion),
+          isKnown: true,
+          refers: false,
+        }
         byPlace.set(place, state)
         return state
       })
       const states = questions.map((): StoredState | Stale => 'stale')
-      for (const [n, depth, env, parent, key, number, code, isKnown, refers] of rows) {
+      for (const [n, isKnown, refers, depth, env, parent, key, number, code] of rows) {
         const state = found[n - 1]
         if (state === undefined) continue
         states[n - 1] = state
-        const level = state.level(depth, env)
-        if (key !== null) level.current.push({ key, version: number })
-        else if (number !== null && code !== null) level.stored = { revision: number, parent, code }
+        state.add(depth, env, parent, key, number, code)
         if (isKnown === false) state.isKnown = false
         if (refers === true) state.refers = true
       }

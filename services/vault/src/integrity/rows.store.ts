@@ -177,18 +177,39 @@ type Collected<Row> = { -readonly [Name in keyof StoredEnvironment]: StoredEnvir
   readonly current: Row[]
 }
 
-/** Collects the rows of an environment and its ancestors, which come in any order. */
-export function collectLevels<Row extends StoredEnvironment['current'][number]>(projectUid: string, env: string) {
-  const newLevel = (name: string): Collected<Row> => ({ projectUid, env: name, current: [], stored: undefined })
-  const own = newLevel(env)
-  const levels = [own]
+/**
+ * A row of a level: its revision and code, or the key of a secret with its version and its blob. The names are null if
+ * another row has them, the rest if it is not stored or was not read.
+ */
+export type LevelRow = [
+  depth: number,
+  env: string | null,
+  parent: string | null,
+  key: string | null,
+  number: number | null,
+  bytes: Buffer | null,
+]
+
+/**
+ * Collects the rows of an environment and its ancestors, which come in any order.
+ *
+ * @param toCurrent returns the current version of a secret
+ */
+export function collectLevels<Current extends StoredEnvironment['current'][number]>(
+  projectUid: string,
+  env: string,
+  toCurrent: (key: string, version: number, blob: Buffer | null) => Current,
+) {
+  const newLevel = (name: string): Collected<Current> => ({ projectUid, env: name, current: [], stored: undefined })
+  const levels = [newLevel(env)]
   return {
     levels,
-    /** The level of a row; its name is null if another row has it. */
-    level: (depth: number, name: string | null): Collected<Row> => {
+    add: (...[depth, name, parent, key, number, bytes]: LevelRow): void => {
       const level = (levels[depth] ??= newLevel(''))
       if (name !== null) level.env = name
-      return level
+      if (number === null) return
+      if (key !== null) level.current.push(toCurrent(key, number, bytes))
+      else if (bytes !== null) level.stored = { revision: number, parent, code: bytes }
     },
   }
 }

@@ -1,8 +1,8 @@
 import type { Pool } from 'pg'
 import { forKeysOfCallers } from '../integrity/exchange-rows.store.ts'
-import { collectLevels, IS_LEVEL, LEVEL_CODE, LEVELS } from '../integrity/rows.store.ts'
+import { collectLevels, IS_LEVEL, LEVEL_CODE, LEVELS, type LevelRow } from '../integrity/rows.store.ts'
 import type { Fetch, Stale } from './secrets.ts'
-import type { StoredValue, StoredValues } from './values.ts'
+import { type StoredValue, type StoredValues, storedValue } from './values.ts'
 
 /**
  * Reads the values and writes the audit entries of several callers in one statement, which is its own transaction: when
@@ -42,15 +42,7 @@ const readStatement = forKeysOfCallers(10, (keys) => ({
     left join secret_versions v on v.secret_id = s.id and v.version = s.version`,
 }))
 
-type Seal = [env: string | null, parent: string | null, key: null, revision: number | null, code: Buffer | null]
-type ReadAllRow =
-  | [n: number, depth: number, env: null, parent: null, key: string, version: number, blob: Buffer | null]
-  | [n: number, depth: number, ...Seal]
-
-/**
- * Replaces the value of a missing row. It does not decrypt, so the fetch fails instead of returning the other values.
- */
-const MISSING = Buffer.alloc(0)
+type ReadAllRow = [n: number, ...LevelRow]
 
 /** See `SecretStore`. */
 export async function readAll(pool: Pool, fetches: readonly Fetch[]): Promise<readonly (StoredValues | Stale)[]> {
@@ -71,12 +63,12 @@ export async function readAll(pool: Pool, fetches: readonly Fetch[]): Promise<re
 }
 
 function answersOf(fetches: readonly Fetch[], rows: readonly ReadAllRow[]): readonly (StoredValues | Stale)[] {
-  type Answer = StoredValues & Pick<ReturnType<typeof collectLevels<StoredValue>>, 'level'>
+  type Answer = StoredValues & Pick<ReturnType<typeof collectLevels<StoredValue>>, 'add'>
   const byPlace = new Map<string, Answer>()
   // Looked up once per fetch, because there may be thousands of rows.
   const found = fetches.map(({ caller: { projectUid }, env }): Answer => {
     const place = `${projectUid}/${env}`
-    const answer = byPlace.get(place) ?? collectLevels(projectUid, env)
+    const answer = byPlace.get(place) ?? collectLevels(projectUid, env, storedValue)
     byPlace.set(place, answer)
     return answer
   })
@@ -85,9 +77,7 @@ function answersOf(fetches: readonly Fetch[], rows: readonly ReadAllRow[]): read
     const answer = found[n - 1]
     if (answer === undefined) continue
     answers[n - 1] = answer
-    const level = answer.level(depth, env)
-    if (key !== null) level.current.push({ key, version: number, blob: bytes ?? MISSING })
-    else if (number !== null && bytes !== null) level.stored = { revision: number, parent, code: bytes }
+    answer.add(depth, env, parent, key, number, bytes)
   }
   return answers
 }

@@ -7,7 +7,14 @@ import { isTemplate } from '../keyring/envelope.ts'
 import type { SourceValue } from '../references/references.ts'
 import type { SignedRequests } from '../signed-requests/signed-requests.ts'
 import { createDecryptionQueue, createThreadTurns } from './decryption-queue.ts'
-import { type CrossedReference, type Resolution, type ResolveReferences, sourceValue, TooCostly } from './resolution.ts'
+import {
+  CODE_COST,
+  type CrossedReference,
+  type Resolution,
+  type ResolveReferences,
+  sourceValue,
+  TooCostly,
+} from './resolution.ts'
 import type { Fetch, SecretStore, Stale, StorageLimits } from './secrets.ts'
 import type { StoredValues, Values } from './values.ts'
 
@@ -32,8 +39,6 @@ const MAX_KNOWN = 50_000
 const TURN_COST = 256 * 1024
 /** Parsing a value with references takes several times as long as decrypting it. */
 const TEMPLATE_COST = 8
-/** Authenticating a secret's version costs a fraction of decrypting its value. */
-const CODE_COST = 256
 /** The memory and time a secret costs in addition to its bytes, as a number of bytes. */
 const ROW_COST = 2_048
 

@@ -1,9 +1,16 @@
 import type { Pool } from 'pg'
 import { anyUuid, type Db } from '../database.ts'
 import { referenceRules } from '../integrity/reference-rows.store.ts'
-import { collectLevels, IS_LEVEL, LEVEL_CODE, LEVELS, readProjectsWithoutKeys } from '../integrity/rows.store.ts'
+import {
+  collectLevels,
+  IS_LEVEL,
+  LEVEL_CODE,
+  LEVELS,
+  type LevelRow,
+  readProjectsWithoutKeys,
+} from '../integrity/rows.store.ts'
 import { type ReferencedStore, ROW_COST } from './resolution.ts'
-import type { StoredValue } from './values.ts'
+import { storedValue } from './values.ts'
 
 /**
  * All names of the environments and their ancestors, which their seals cover, but only the wanted values. If they exceed a
@@ -38,20 +45,8 @@ const READ_WANTED = {
     where (select problem from problem) is null`,
 }
 
-type Row =
-  | [n: 0, depth: 0, problem: 'too large' | 'costly', parent: null, key: null, revision: null, code: null]
-  | [n: number, depth: number, env: null, parent: null, key: string, version: number, blob: Buffer | null]
-  | [
-      n: number,
-      depth: number,
-      env: string,
-      parent: string | null,
-      key: null,
-      revision: number | null,
-      code: Buffer | null,
-    ]
-
-const NOTHING = Buffer.alloc(0)
+/** The first number is 0 in the row of a problem, which is in the place of an environment. */
+type Row = [n: number, ...LevelRow]
 
 /** Values that others refer to, in Postgres. */
 export function createReferencedStore(db: Db, pool: Pool): ReferencedStore {
@@ -75,13 +70,10 @@ export function createReferencedStore(db: Db, pool: Pool): ReferencedStore {
         maxCost,
       ]
       const { rows } = await pool.query<Row>({ ...READ_WANTED, values })
-      const found = wanted.map(({ projectUid, env }) => collectLevels<StoredValue>(projectUid, env))
+      const found = wanted.map(({ projectUid, env }) => collectLevels(projectUid, env, storedValue))
       for (const [n, depth, env, parent, key, number, bytes] of rows) {
         if (n === 0) return env === 'costly' ? 'costly' : 'too large'
-        const level = found[n - 1]?.level(depth, env)
-        if (key !== null) level?.current.push({ key, version: number, blob: bytes ?? NOTHING })
-        else if (level !== undefined && number !== null && bytes !== null)
-          level.stored = { revision: number, parent, code: bytes }
+        found[n - 1]?.add(depth, env, parent, key, number, bytes)
       }
       return found
     },

@@ -12,7 +12,6 @@ import {
   referencesOf,
   type Source,
   type SourceValue,
-  type Template,
 } from '../references/references.ts'
 import { MAX_VALUE_BYTES, type StoredValues, type Values } from './values.ts'
 
@@ -214,7 +213,7 @@ export function createResolution(deps: {
         rows.assertInheritance(levels)
         for (const key of keys) place.values.set(key, undefined)
         for (const [env, row] of effective(levels)) {
-          if (!place.values.has(row.key) || !wanted.get(place)?.has(row.key)) continue
+          if (!wanted.get(place)?.has(row.key)) continue
           bytes += row.blob.length
           cost += row.blob.length
           await threadTurn(row.blob.length)
@@ -230,6 +229,7 @@ export function createResolution(deps: {
 
     for (const value of known.values.values()) await scan(own, value)
     for (let rounds = 0; found.length > 0 && rounds < MAX_ROUNDS; rounds++) {
+      // Creates the places, which are identified together.
       for (const { from, reference } of found) targetOf(from, reference)
       await identify()
       const wanted = wantedValues()
@@ -252,7 +252,7 @@ export function createResolution(deps: {
 }
 
 /** Authenticating a secret's version costs a fraction of decrypting its value. */
-const CODE_COST = 256
+export const CODE_COST = 256
 /** The memory and time of a name that is read, as a number of bytes. */
 export const ROW_COST = 512
 /** The memory and time of a part of a value with references, as a number of bytes. */
@@ -262,14 +262,8 @@ const unresolved = (message: string) => apiError('unresolved_reference', message
 
 /** A decrypted value. @throws ApiError decryption_failed if a stored template is malformed, which the vault never stores */
 export function sourceValue(text: string, refers: boolean): SourceValue {
-  return refers ? (templateOf(text) ?? raise()) : text
-}
-
-function templateOf(text: string): Template | undefined {
+  if (!refers) return text
   const parsed = parseTemplate(text)
-  return 'problem' in parsed ? undefined : parsed
-}
-
-function raise(): never {
-  throw apiError('decryption_failed')
+  if ('problem' in parsed) throw apiError('decryption_failed')
+  return parsed
 }

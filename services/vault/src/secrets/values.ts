@@ -21,6 +21,14 @@ export type NamedPlace = ValuePlace & { readonly project: string }
 /** A stored value. */
 export type StoredValue = { readonly key: string; readonly version: number; readonly blob: Buffer }
 
+/** Does not decrypt, so that a fetch fails instead of returning the other values. */
+const MISSING = Buffer.alloc(0)
+
+/** Returns a stored value. The blob is null if its row is missing. */
+export function storedValue(key: string, version: number, blob: Buffer | null): StoredValue {
+  return { key, version, blob: blob ?? MISSING }
+}
+
 /** All values of an environment and of its ancestors, the nearest first. */
 export type StoredValues = {
   readonly levels: readonly (Omit<StoredEnvironment, 'current'> & { readonly current: readonly StoredValue[] })[]
