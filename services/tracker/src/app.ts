@@ -13,6 +13,7 @@ import type { Context, UseCases } from './context.ts'
 import { apiError, ERRORS } from './errors.ts'
 import { createErrorAnswer, errorBodySchema } from './http/errors.middleware.ts'
 import { standardHeaders, unknownPath } from './http/headers.middleware.ts'
+import { noticeEndpoints } from './notices/notices.routes.ts'
 import { overviewEndpoints } from './overview/overview.routes.ts'
 import { createTrackerServer, type TrackerServer } from './server.ts'
 import { siteInformationEndpoints, siteSettingsEndpoints } from './site-settings/site-settings.routes.ts'
@@ -27,6 +28,7 @@ import { torznabAdminEndpoints, torznabUsageEndpoints } from './torznab/torznab-
 export const ENDPOINTS: readonly TrackerEndpoint<UseCases>[] = [
   ...accountEndpoints,
   ...activityEndpoints,
+  ...noticeEndpoints,
   ...torznabUsageEndpoints,
   ...siteInformationEndpoints,
   ...categoryEndpoints,
@@ -51,6 +53,7 @@ export function describeApi(): OpenApiDocument {
       'The REST API of a private BitTorrent tracker. Announces, scrapes and Torznab are documented elsewhere.',
     tags: {
       accounts: 'Registration, sign-in and your own account',
+      notices: 'Notices to you about your torrents, invites and rates',
       categories: 'The category tree',
       torrents: 'The catalogue of torrents',
       users: 'User administration',
@@ -80,7 +83,7 @@ export function createHttpServer(context: Context, options: { logger: Logger; st
 /** The built web application, relative to both `src` and `dist`. */
 const WEB_FOLDER = fileURLToPath(new URL('../web/dist', import.meta.url))
 /** The first path segments of the web application's URLs. */
-const WEB_PAGES = ['login', 'register', 'torrents', 'upload', 'me', 'users', 'admin'] as const
+const WEB_PAGES = ['login', 'register', 'torrents', 'upload', 'me', 'notices', 'users', 'admin'] as const
 
 /** The REST surface: middleware in order, the endpoints, then unknown paths and errors. */
 export function createApp(context: Context, { logger, stopping }: { logger: Logger; stopping: AbortSignal }): Express {

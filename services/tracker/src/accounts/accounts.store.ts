@@ -6,6 +6,8 @@ import { changedFields } from '../admin-log/admin-log.ts'
 import { escapeLike, onPage, readPage } from '../db/queries.store.ts'
 import type { Db, Schema, UsersTable } from '../db/schema.ts'
 import { apiError } from '../errors.ts'
+import { notify } from '../notices/notices.store.ts'
+import type { NewNotice } from '../notices/notices.ts'
 import type { Account, AccountChanges, AccountStore } from './accounts.ts'
 
 /** Accounts in Postgres. */
@@ -59,6 +61,10 @@ export function createAccountStore(db: Db): AccountStore {
             .returningAll()
             .executeTakeFirstOrThrow()
           if (invite !== undefined) await markInviteUsed(trx, invite, account.id, account.createdAt)
+          if (invitedBy !== undefined) {
+            const by = { actorId: account.id, at: account.createdAt }
+            await notify(trx, by, [{ to: invitedBy, kind: 'invite', details: { username: account.username } }])
+          }
           return toAccount(row)
         })
       } catch (error) {
@@ -93,6 +99,8 @@ export function createAccountStore(db: Db): AccountStore {
           const after = reason === undefined ? changed.after : { ...changed.after, reason }
           const target = targetOf(account)
           await recordAdminAction(trx, by, { action: 'user.update', target, before: changed.before, after })
+          if (by && ('downloadPercent' in changed.after || 'uploadPercent' in changed.after))
+            await notify(trx, by, [ratesNotice(account)])
         }
         return account
       }),
@@ -240,6 +248,10 @@ async function lockInvite(trx: Transaction<Schema>, codeHash: Buffer, now: Date)
 
 async function markInviteUsed(trx: Transaction<Schema>, codeHash: Buffer, userId: string, now: Date): Promise<void> {
   await trx.updateTable('invites').set({ used_by: userId, used_at: now }).where('code_hash', '=', codeHash).execute()
+}
+
+function ratesNotice({ id, downloadPercent, uploadPercent }: Account): NewNotice {
+  return { to: id, kind: 'rates', topic: 'account', details: { scope: 'account', downloadPercent, uploadPercent } }
 }
 
 function targetOf({ id, username }: Account) {

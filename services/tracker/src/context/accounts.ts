@@ -7,13 +7,17 @@ import { createInvites } from '../accounts/invites.ts'
 import { createPasswords } from '../accounts/passwords.argon2.ts'
 import { createSessionStore } from '../accounts/sessions.redis.ts'
 import { createSessions } from '../accounts/sessions.ts'
+import { createNoticeStore } from '../notices/notices.store.ts'
+import { createNotices } from '../notices/notices.ts'
+import { createReseedStore } from '../notices/reseeds.store.ts'
+import { createReseeds } from '../notices/reseeds.ts'
 import { timeToLive } from '../swarm/interval.ts'
 import type { Connections } from './connections.ts'
 
 /** The use cases of accounts. */
 export type AccountUseCases = Awaited<ReturnType<typeof createAccountUseCases>>
 
-/** Creates accounts, sessions, invites and user statistics. */
+/** Creates accounts, sessions, invites, notices and user statistics. */
 export async function createAccountUseCases({ config, db, redis, invalidations, clock }: Connections) {
   const store = createAccountStore(db)
   const accounts = createAccounts({
@@ -34,6 +38,8 @@ export async function createAccountUseCases({ config, db, redis, invalidations, 
       peerTtlMs: timeToLive(config.ANNOUNCE_INTERVAL) * 1_000,
       requiredSeedSeconds: config.SEED_HOURS * 3_600,
     }),
+    notices: createNotices({ store: createNoticeStore(db), clock }),
+    reseeds: createReseeds({ store: createReseedStore(db), clock }),
     /** The announce URL of a user. */
     announceUrl: (passkey: string): string => `${config.PUBLIC_URL}/announce?passkey=${passkey}`,
     siteInformation: { registration: config.REGISTRATION, torznabUrl: `${config.PUBLIC_URL}/api/torznab` },

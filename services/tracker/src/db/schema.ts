@@ -35,6 +35,8 @@ export type UsersTable = {
   downloaded_actual: Generated<number>
   created_at: Fixed<Date>
   last_seen_at: Date | null
+  /** The kinds of notices that the user does not receive. */
+  muted_notices: Generated<readonly string[]>
 }
 
 export type InvitesTable = {
@@ -170,6 +172,23 @@ export type UserTorrentsTable = {
   completed_at: Date | null
 }
 
+/** See notices/notices.ts. */
+export type NoticesTable = {
+  id: Fixed<string>
+  user_id: Fixed<string>
+  kind: Fixed<string>
+  /** An unread notice of the same user, kind and topic is replaced. */
+  topic: Fixed<string | null>
+  torrent_id: string | null
+  times: Generated<number>
+  details: ColumnType<unknown, string, string>
+  created_at: Date
+  read_at: ColumnType<Date | null, Date | null | undefined, Date | null>
+}
+
+/** The last request for seeders of each torrent. */
+export type ReseedRequestsTable = { torrent_id: Fixed<string>; user_id: string; requested_at: Date }
+
 export type FlushLogTable = {
   /** The id of the batch in Redis. */
   id: Fixed<string>
@@ -288,6 +307,8 @@ export type Schema = {
   torrent_file_list: TorrentFileListTable
   user_torrents: UserTorrentsTable
   search_words: SearchWordsTable
+  notices: NoticesTable
+  reseed_requests: ReseedRequestsTable
   flush_log: FlushLogTable
   swarm_samples: SwarmSamplesTable
   user_days: UserDaysTable

@@ -119,13 +119,13 @@ export function pageOfAll<Item>(all: readonly Item[], { page, limit }: Page): Li
   return { items: all.slice((page - 1) * limit, page * limit), page, limit, total: all.length, totalIsExact: true }
 }
 
-/** A time in a query string: ISO 8601 with `Z` or an offset. `abort` skips `isTimeRange` for malformed times. */
-const queryTime = z.iso
+/** A time in a request: ISO 8601 with `Z` or an offset. `abort` skips `isTimeRange` for malformed times. */
+export const givenTime = z.iso
   .datetime({ offset: true, abort: true, error: 'must be an ISO 8601 time, such as 2026-01-31T12:00:00Z' })
   .transform((value) => new Date(value))
 
 /** The parameters of a time range with an exclusive end. Check it with `isTimeRange`. */
-export const timeRange = { from: queryTime.optional(), to: queryTime.optional() }
+export const timeRange = { from: givenTime.optional(), to: givenTime.optional() }
 
 /** Whether the end of a range is after its start. */
 export function isTimeRange({ from, to }: { from?: Date | undefined; to?: Date | undefined }): boolean {

@@ -1,7 +1,8 @@
-import type { Selectable } from 'kysely'
+import { type Selectable, sql, type Transaction } from 'kysely'
 import { recordAdminAction } from '../admin-log/admin-log.store.ts'
-import { changedFields } from '../admin-log/admin-log.ts'
-import type { Db, SiteSettingsTable } from '../db/schema.ts'
+import { type ActedBy, changedFields } from '../admin-log/admin-log.ts'
+import type { Db, Schema, SiteSettingsTable } from '../db/schema.ts'
+import { notify } from '../notices/notices.store.ts'
 import type { SiteSettings, SiteSettingsStore } from './site-settings.ts'
 
 /** Site settings in Postgres: a single row, inserted by the first migration. */
@@ -22,10 +23,34 @@ export function createSiteSettingsStore(db: Db): SiteSettingsStore {
           .executeTakeFirstOrThrow()
         const changed = changedFields(toSettings(before), toSettings(after))
         const target = { type: 'site', id: null, name: null } as const
-        if (changed) await recordAdminAction(trx, by, { action: 'site.update', target, ...changed })
+        if (changed) {
+          await recordAdminAction(trx, by, { action: 'site.update', target, ...changed })
+          await notifyMembers(trx, by, toSettings(after))
+        }
         return toSettings(after)
       }),
   }
+}
+
+/** Members who were away for longer receive no notice. */
+const PRESENT = sql<Date>`now() - interval '30 days'`
+const MAX_RECIPIENTS = 10_000
+
+async function notifyMembers(trx: Transaction<Schema>, by: ActedBy, rates: SiteSettings): Promise<void> {
+  const members = await trx
+    .selectFrom('users')
+    .select('id')
+    .where('state', '=', 'active')
+    .where('last_seen_at', '>', PRESENT)
+    .orderBy('last_seen_at', 'desc')
+    .limit(MAX_RECIPIENTS)
+    .execute()
+  const notice = { kind: 'rates', topic: 'site', details: { scope: 'site', ...rates } } as const
+  await notify(
+    trx,
+    by,
+    members.map(({ id }) => ({ to: id, ...notice })),
+  )
 }
 
 function toSettings(row: Selectable<SiteSettingsTable>): SiteSettings {

@@ -5,6 +5,8 @@ import { type ActedBy, changedFields } from '../admin-log/admin-log.ts'
 import { isForeignKeyViolation } from '../db/queries.store.ts'
 import type { Db, Schema } from '../db/schema.ts'
 import { apiError } from '../errors.ts'
+import { deleteNoticesAbout, notify } from '../notices/notices.store.ts'
+import { noticesOfChange } from './change-notices.ts'
 import { type ListedRow, listedColumns, releaseRow, searchColumn, toListed, toRow } from './torrent-rows.store.ts'
 import type { NewTorrent, Torrent, TorrentChanges, TorrentStore } from './torrents.ts'
 
@@ -86,6 +88,7 @@ export function createTorrentStore(db: Db): TorrentStore {
           .where('deleted_at', 'is', null)
           .executeTakeFirst()
         if (torrent === undefined || removed.numUpdatedRows === 0n) return undefined
+        await deleteNoticesAbout(trx, id)
         if (by) await recordRemoval(trx, by, torrent, reason)
         return torrent
       }),
@@ -235,7 +238,7 @@ function overQuota(bytesPerDay: number): Error {
   )
 }
 
-/** Records a change of a torrent. A torrent that becomes pending again was edited by its uploader, not moderated. */
+/** Records a change of a torrent, and notifies its uploader. A torrent that becomes pending again was edited by its uploader, not moderated. */
 async function recordChange(trx: Transaction<Schema>, by: ActedBy, before: Torrent, after: Torrent): Promise<void> {
   const changed = changedFields(fieldsOf(before), fieldsOf(after))
   if (changed === undefined) return
@@ -244,12 +247,15 @@ async function recordChange(trx: Transaction<Schema>, by: ActedBy, before: Torre
   const verdict = after.state === 'rejected' ? 'torrent.reject' : 'torrent.approve'
   const action = moderated ? verdict : 'torrent.update'
   await recordAdminAction(trx, by, { action, target: targetOf(after), ...changed })
+  await notify(trx, by, noticesOfChange(after, { isJudged: moderated, fields: Object.keys(changed.after) }))
 }
 
-/** Records that staff deleted a torrent. */
+/** Records that staff deleted a torrent, and notifies its uploader. */
 async function recordRemoval(trx: Transaction<Schema>, by: ActedBy, torrent: Torrent, reason: string): Promise<void> {
   const change = { before: { deleted: false, deleteReason: null }, after: { deleted: true, deleteReason: reason } }
   await recordAdminAction(trx, by, { action: 'torrent.delete', target: targetOf(torrent), ...change })
+  const { uploader, name } = torrent
+  if (uploader) await notify(trx, by, [{ to: uploader.id, kind: 'deletion', details: { name, reason } }])
 }
 
 function targetOf({ id, name }: Torrent) {

@@ -1,0 +1,105 @@
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
+import { isId } from '@vault-and-tracker/service-kit/core/ids'
+import { apiError } from '../errors.ts'
+import type { Listed, Page, Total } from '../pagination.ts'
+
+/** The kinds of notices. Members choose which of them they receive. */
+export const NOTICE_KINDS = [
+  'approval',
+  'rejection',
+  'edit',
+  'deletion',
+  'rates',
+  'reseed',
+  'search',
+  'invite',
+] as const
+export type NoticeKind = (typeof NOTICE_KINDS)[number]
+
+/** What a notice says in addition to its torrent; each kind has its own fields. */
+export type NoticeDetails = {
+  /** Why staff rejected or deleted the torrent. */
+  readonly reason?: string
+  /** The name of a deleted torrent. */
+  readonly name?: string
+  /** The fields that staff edited. */
+  readonly fields?: readonly string[]
+  /** The new rates of the torrent, or of the scope if there is no torrent. */
+  readonly downloadPercent?: number
+  readonly uploadPercent?: number
+  readonly scope?: 'site' | 'account'
+  /** Who registered with the invite. */
+  readonly username?: string
+  /** The saved search that matches. */
+  readonly search?: { readonly id: string; readonly name: string }
+}
+
+export type NewNotice = {
+  /** The id of the recipient. */
+  readonly to: string
+  readonly kind: NoticeKind
+  /** An unread notice of the same recipient, kind and topic is replaced, and counts how often it happened. */
+  readonly topic?: string
+  readonly torrentId?: string
+  readonly details?: NoticeDetails
+}
+
+export type Notice = {
+  readonly id: string
+  readonly kind: NoticeKind
+  readonly created: Date
+  readonly isRead: boolean
+  /** Null if the notice is about no torrent or the torrent was deleted. */
+  readonly torrent: { readonly id: string; readonly name: string } | null
+  /** How often it happened since the last notice that was read. */
+  readonly times: number
+  readonly details: NoticeDetails
+}
+
+/** Unread notices are counted up to this number. */
+export const MAX_UNREAD = 99
+
+/** The oldest notices of a member beyond this number are deleted. */
+export const MAX_NOTICES = 200
+
+/** Notices of members. Causes create them in their own transaction; see `notify`. */
+export type NoticeStore = {
+  /** Newest first. */
+  list(userId: string, page: Page, unreadOnly: boolean): Promise<Listed<Notice>>
+  countUnread(userId: string): Promise<Total>
+  /** @returns false if the user has no such notice */
+  markRead(userId: string, id: string, at: Date): Promise<boolean>
+  /** Marks all notices as read that are not newer than `until`. */
+  markAllRead(userId: string, until: Date, at: Date): Promise<void>
+  mutedKinds(userId: string): Promise<readonly NoticeKind[]>
+  mute(userId: string, kinds: readonly NoticeKind[]): Promise<void>
+}
+
+export type Notices = ReturnType<typeof createNotices>
+
+/** The notices of a member. */
+export function createNotices({ store, clock }: { store: NoticeStore; clock: Clock }) {
+  const now = (): Date => new Date(clock.now())
+  return {
+    list: (userId: string, page: Page, unreadOnly: boolean) => store.list(userId, page, unreadOnly),
+    countUnread: (userId: string) => store.countUnread(userId),
+
+    /** @throws ApiError NOT_FOUND */
+    async markRead(userId: string, id: string): Promise<void> {
+      if (!isId(id) || !(await store.markRead(userId, id, now())))
+        throw apiError('NOT_FOUND', 'There is no such notice.')
+    },
+
+    /** @param until the time of the newest notice that the member has seen; all by default */
+    markAllRead: (userId: string, until: Date = now()) => store.markAllRead(userId, until, now()),
+
+    settings: async (userId: string) => ({ muted: await store.mutedKinds(userId) }),
+
+    /** Sends only notices of other kinds to the member from now on. */
+    async mute(userId: string, kinds: readonly NoticeKind[]) {
+      const muted = NOTICE_KINDS.filter((kind) => kinds.includes(kind))
+      await store.mute(userId, muted)
+      return { muted }
+    },
+  }
+}
