@@ -4,6 +4,7 @@ import { ROUTER_DEFAULTS } from '@vault-and-tracker/web-kit/start'
 import { adminRoutes } from './admin/routes.tsx'
 import { rootRoute } from './frame/root-route.tsx'
 import { meRoutes } from './me/routes.tsx'
+import { noticeRoutes } from './notices/routes.tsx'
 import { sessionRoutes } from './session/routes.tsx'
 import { torrentRoutes } from './torrents/routes.tsx'
 import { uploadRoutes } from './upload/routes.tsx'
@@ -21,6 +22,7 @@ const routeTree = rootRoute.addChildren([
   ...torrentRoutes,
   ...uploadRoutes,
   ...meRoutes,
+  ...noticeRoutes,
   ...userRoutes,
   ...adminRoutes,
 ])

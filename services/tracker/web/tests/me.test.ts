@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { PASSWORD } from '../../tests/support/tracker.ts'
-import { DESKTOP, NARROW, useSite } from './support/site.ts'
+import { addTorrent, DESKTOP, NARROW, useSite } from './support/site.ts'
 
 const site = useSite()
 
@@ -146,4 +146,62 @@ test('a member changes their password; a wrong one keeps them signed in', async 
     .client()
     .post('/api/auth/login', { username: 'password', password: 'a new and better one' })
   expect(again.status).toBe(200)
+})
+
+test('the bell counts notices, which lead to their torrents and are marked as read by keyboard', async () => {
+  const member = await site.tracker.signedIn('notified')
+  const staff = await site.tracker.signedIn('notifier', 'admin')
+  const { page, problems } = await site.open('/notices', DESKTOP, member)
+  await page.getByText('No notices yet.').waitFor()
+  expect(await problems('notices-empty')).toEqual([])
+  const id = await addTorrent(member, 'Night.Harbour.S01E01.1080p.WEB.H264-GROUP')
+  await staff.post(`/api/admin/torrents/${id}/reject`, { reason: 'The second file is missing.' })
+  await staff.post(`/api/admin/torrents/${id}/approve`)
+  await staff.patch(`/api/torrents/${id}`, { description: 'Restored.', imdb: 'tt0000001', downloadPercent: 0 })
+  const other = await addTorrent(member, 'Removed')
+  await staff.delete(`/api/torrents/${other}?reason=Trumped`)
+  await page.reload()
+  await page.getByRole('link', { name: 'Notices, 5 unread' }).waitFor()
+  await page.getByText('Reason: Trumped').waitFor()
+  expect(await problems('notices')).toEqual([])
+  const buttons = page.getByRole('button', { name: 'Mark as read' })
+  await buttons.first().focus()
+  await page.keyboard.press('Enter')
+  await page.getByRole('link', { name: 'Notices, 4 unread' }).waitFor()
+  // The next button has the focus.
+  await page.keyboard.press('Enter')
+  await page.getByRole('link', { name: 'Notices, 3 unread' }).waitFor()
+  await page.getByRole('navigation', { name: 'Notices' }).getByRole('link', { name: 'Unread' }).click()
+  await page.locator('.notices > li').nth(2).waitFor()
+  expect(await page.locator('.notices > li').count()).toBe(3)
+  await page.getByRole('link', { name: 'Night.Harbour' }).first().click()
+  await page.waitForURL(`**/torrents/${id}`)
+  await page.getByRole('link', { name: 'Notices, 2 unread' }).waitFor()
+  await page.keyboard.press('g')
+  await page.keyboard.press('n')
+  await page.waitForURL('**/notices')
+  await page.getByRole('button', { name: 'Mark all as read' }).click()
+  await page.getByRole('link', { name: 'Notices', exact: true }).waitFor()
+
+  await page.getByRole('navigation', { name: 'Notices' }).getByRole('link', { name: 'Settings' }).click()
+  await page.getByLabel('Staff edit a torrent of mine').click()
+  await page.getByText('Saved.').waitFor()
+  expect(await problems('notice-settings')).toEqual([])
+  await staff.patch(`/api/torrents/${id}`, { description: 'Again.' })
+  expect((await member.get('/api/notices/unread')).json).toMatchObject({ total: 0 })
+})
+
+test('a member asks for seeders of a torrent that has none', async () => {
+  const [uploader, member] = [await site.tracker.signedIn('sower'), await site.tracker.signedIn('asking')]
+  const id = await addTorrent(uploader, 'Nobody.Seeds.This')
+  const { page } = await site.open(`/torrents/${id}`, DESKTOP, member)
+  const ask = page.getByRole('button', { name: 'Ask for seeders' })
+  await ask.click()
+  await page.getByText('Asked 1 member').waitFor()
+  await ask.click()
+  await page.getByText('less than 3 days ago').waitFor()
+  await site.tracker.sql('update torrent_stats set seeders = 1 where torrent_id = $1', [id])
+  await page.reload()
+  await page.getByRole('link', { name: 'Download .torrent' }).waitFor()
+  expect(await ask.count()).toBe(0)
 })

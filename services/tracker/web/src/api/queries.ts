@@ -17,6 +17,16 @@ export const ownStats = (id: string) =>
     staleTime: 60_000,
   })
 
+const MINUTE_MS = 60_000
+
+/** The number of unread notices, for the bell. */
+export const unreadNotices = queryOptions({
+  queryKey: ['notices', 'unread'],
+  queryFn: ({ signal }) => read(api.GET('/api/notices/unread', { signal })),
+  staleTime: MINUTE_MS / 2,
+  refetchInterval: MINUTE_MS,
+})
+
 export const categories = queryOptions({
   queryKey: ['categories'],
   queryFn: async ({ signal }) => (await read(api.GET('/api/categories', { signal }))).items,

@@ -4,6 +4,7 @@ import { formatBytes, formatRatio } from '@vault-and-tracker/web-kit/format'
 import { applicationName } from '@vault-and-tracker/web-kit/frame'
 import { ownStats, ownUser } from '../api/queries.ts'
 import { AccountMenu } from './account-menu.tsx'
+import { Bell } from './bell.tsx'
 import { SearchBox } from './search-box.tsx'
 
 export function Bar({ onShowKeys }: { onShowKeys: () => void }) {
@@ -23,6 +24,7 @@ export function Bar({ onShowKeys }: { onShowKeys: () => void }) {
         </nav>
         <SearchBox />
         {user && <Standing id={user.id} />}
+        <Bell />
         <AccountMenu username={user?.username} onShowKeys={onShowKeys} />
       </div>
     </header>

@@ -5,6 +5,7 @@ const KEYS = [
   [['/'], 'Search'],
   [['g', 't'], 'Go to torrents'],
   [['g', 'u'], 'Go to upload'],
+  [['g', 'n'], 'Go to notices'],
   [['g', 'm'], 'Go to your account'],
   [['?'], 'Show keyboard shortcuts'],
   [['Esc'], 'Close a dialog'],

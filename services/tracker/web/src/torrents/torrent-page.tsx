@@ -8,6 +8,7 @@ import type { Torrent } from '../api/client.ts'
 import { categories, flatten, ownUser } from '../api/queries.ts'
 import { Peers } from '../release/peers.tsx'
 import { BreakableName, ReleaseTags } from '../release/release-tags.tsx'
+import { AskForSeeders } from './ask-for-seeders.tsx'
 import { Age } from './columns.tsx'
 import { Files } from './files.tsx'
 import { torrent as torrentQuery } from './queries.ts'
@@ -35,6 +36,7 @@ export function TorrentPage() {
           <a className="button" data-kind="main" href={`/api/torrents/${id}/download`} download>
             Download .torrent
           </a>
+          <AskForSeeders torrent={torrent} />
           <OwnActions torrent={torrent} />
         </div>
       </header>

@@ -1,0 +1,82 @@
+import { Link } from '@tanstack/react-router'
+import { formatCount, formatNumberOf } from '@vault-and-tracker/web-kit/format'
+import type { ReactNode } from 'react'
+import type { Notice } from '../api/client.ts'
+import { ratesText } from '../release/rates.ts'
+import { BreakableName } from '../release/release-tags.tsx'
+
+/** The text of a notice, with a link to its torrent. `onFollow` is called when the reader follows the link. */
+export function NoticeText({ notice, onFollow }: { notice: Notice; onFollow: () => void }) {
+  const { kind, torrent, times, details } = notice
+  const name = torrent ? (
+    <Link to="/torrents/$id" params={{ id: torrent.id }} onClick={onFollow}>
+      <BreakableName name={torrent.name} />
+    </Link>
+  ) : (
+    <strong>{details.name === undefined ? 'A deleted torrent' : <BreakableName name={details.name} />}</strong>
+  )
+  switch (kind) {
+    case 'approval':
+      return <p>{name} was approved.</p>
+    case 'rejection':
+      return <WithReason reason={details.reason}>{name} was rejected.</WithReason>
+    case 'deletion':
+      return <WithReason reason={details.reason}>Staff deleted {name}.</WithReason>
+    case 'edit':
+      return (
+        <p>
+          Staff edited {name}: {(details.fields ?? []).map((field) => FIELDS[field] ?? field).join(', ')}.
+        </p>
+      )
+    case 'rates':
+      return (
+        <p>
+          {details.scope === undefined ? <>New rates of {name}</> : SCOPES[details.scope]}: {ratesOf(details)}.
+        </p>
+      )
+    case 'reseed':
+      return (
+        <p>
+          {name} has no seeders. {times === 1 ? 'A member asks' : `Members asked ${formatCount(times)} times for`} you
+          to seed it.
+        </p>
+      )
+    case 'search':
+      return (
+        <p>
+          {times === 1 ? (
+            <>{name} matches</>
+          ) : (
+            <>
+              {formatNumberOf(times, 'new torrent')} match, such as {name},
+            </>
+          )}{' '}
+          your saved search <strong>{details.search?.name}</strong>.
+        </p>
+      )
+    case 'invite':
+      return (
+        <p>
+          <strong>{details.username}</strong> registered with your invite.
+        </p>
+      )
+  }
+}
+
+function WithReason({ reason, children }: { reason: string | undefined; children: ReactNode }) {
+  return (
+    <>
+      <p>{children}</p>
+      {reason !== undefined && reason !== '' && <p className="muted">Reason: {reason}</p>}
+    </>
+  )
+}
+
+const FIELDS: Readonly<Record<string, string>> = { imdb: 'IMDb ID', tmdb: 'TMDB ID', tvdb: 'TVDB ID' }
+
+const SCOPES = { site: 'New site-wide rates', account: 'New rates of your account' } as const
+
+function ratesOf({ downloadPercent = 100, uploadPercent = 100 }: Notice['details']): string {
+  const words = ratesText({ downloadPercent, uploadPercent })
+  return words.length === 0 ? 'normal' : words.join(', ').toLowerCase()
+}
