@@ -18,6 +18,8 @@ const CONSOLES: ReadonlyMap<string | null, readonly number[]> = new Map([
   ['Xbox', [1040, CONSOLE]],
   ['Nintendo', [CONSOLE]],
 ])
+const CONSOLE_FORMATS: ReadonlySet<string> = new Set(['NSP', 'XCI'])
+const MUSIC_SOURCES: ReadonlySet<string | null> = new Set(['CD', 'Vinyl', 'SACD'])
 const BOOKS: ReadonlyMap<string | null, number> = new Map([
   ['comic', 7030],
   ['magazine', 7010],
@@ -63,6 +65,21 @@ export function leafCategoryFor<C extends Category>(release: ParsedRelease, root
     if (child !== undefined) return child
   }
   return root
+}
+
+/** The Torznab ID of the root that fits a release; undefined if its name says too little. */
+export function familyFor(release: ParsedRelease): number | undefined {
+  const { kind, format, platform, resolution, source, codec, audio } = release
+  if (kind === 'audiobook') return 3000
+  if (resolution === null && format !== null && format !== 'ISO') return CONSOLE_FORMATS.has(format) ? GAMES : 7000
+  if (CONSOLES.has(platform)) return GAMES
+  if (platform !== null) return 4000
+  const isNumbered = release.seasonFrom !== null || release.episodeFrom !== null || release.airDate !== null
+  if (isNumbered || kind === 'anime') return 5000
+  const isVideo = resolution !== null || (codec !== null && !LOSSLESS.has(codec) && !LOSSY.has(codec))
+  if (isVideo) return 2000
+  if (audio.length > 0 || MUSIC_SOURCES.has(source)) return 3000
+  return source === null || source === 'WEB' ? undefined : 2000
 }
 
 /** Without a resolution, remuxes and discs are HD and everything else is SD. */

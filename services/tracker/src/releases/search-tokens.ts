@@ -68,7 +68,7 @@ function cut(token: string): string {
  * Lowercase, without accents, apostrophes and invisible characters such as soft hyphens; `&` becomes a word; split at
  * everything that is not a letter or digit.
  */
-function wordsOf(text: string): readonly string[] {
+export function wordsOf(text: string): readonly string[] {
   const folded = text
     .normalize('NFKD')
     .toLowerCase()
