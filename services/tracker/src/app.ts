@@ -21,6 +21,7 @@ import { codesOf, type TrackerEndpoint, type TrackerSurface } from './surface.ts
 import { swarmStatisticsEndpoints } from './swarm-statistics/swarm-statistics.routes.ts'
 import { moderationEndpoints } from './torrents/moderation.routes.ts'
 import { torrentFilterEndpoints } from './torrents/torrent-filters.routes.ts'
+import { torrentPageEndpoints } from './torrents/torrent-page.routes.ts'
 import { torrentEndpoints } from './torrents/torrents.routes.ts'
 import { torznabAdminEndpoints, torznabUsageEndpoints } from './torznab/torznab-admin.routes.ts'
 
@@ -35,6 +36,7 @@ export const ENDPOINTS: readonly TrackerEndpoint<UseCases>[] = [
   // Before the torrents, whose ids are any text.
   ...torrentFilterEndpoints,
   ...torrentEndpoints,
+  ...torrentPageEndpoints,
   ...userEndpoints,
   ...moderationEndpoints,
   ...siteSettingsEndpoints,

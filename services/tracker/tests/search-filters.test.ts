@@ -5,6 +5,7 @@ import { parseReleaseName } from '../src/releases/release-name.ts'
 import { nameFieldsOf } from '../src/releases/search-words.ts'
 import { toRow } from '../src/torrents/torrent-rows.store.ts'
 import type { NewTorrent } from '../src/torrents/torrents.ts'
+import { NO_DETAILS } from './support/make-torrent.ts'
 import { createMember, type TestMember } from './support/members.ts'
 import { type Catalogued, matchesFilters, type Transfer } from './support/reference-filters.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
@@ -78,8 +79,10 @@ async function fill(random: Random): Promise<readonly Catalogued[]> {
     const [size, age] = [pick(random, SIZES), pick(random, AGES)]
     const fields = nameFieldsOf(name, parseReleaseName(name))
     const created = now - age * DAY_MS - Math.floor(random() * DAY_MS)
+    const anonymous = random() < 0.2
     const torrent: NewTorrent = {
       ...fields,
+      ...{ ...NO_DETAILS, anonymous },
       id: newId(),
       content: {
         ...{ name, infoHash: n.toString(16).padStart(40, '0'), infoHashV2: null, size, fileCount: 1 },
@@ -111,6 +114,7 @@ async function fill(random: Random): Promise<readonly Catalogued[]> {
         state: torrent.state,
         isFreeleech: downloadPercent === 0,
         uploader: uploader?.username,
+        anonymous,
       },
     }
   })

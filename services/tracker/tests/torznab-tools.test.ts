@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { CATALOGUE, SEARCH_CASES } from './data/search-quality.ts'
 import type { Client } from './support/client.ts'
-import { makeTorrent } from './support/make-torrent.ts'
+import { makeTorrent, NO_DETAILS } from './support/make-torrent.ts'
 import { createMember } from './support/members.ts'
 import { readFeed, setLimits, startTorznabSite, type TorznabSite } from './support/torznab.ts'
 import { TOOLS, testWith } from './tools/all.ts'
@@ -32,7 +32,7 @@ beforeAll(async () => {
   const uploader = await accounts.byUsername('uploader')
   for (const { key, name, category, ids } of CATALOGUE) {
     const bytes = makeTorrent(key.replaceAll('/', ' '))
-    await torrents.upload(uploader, { bytes, name, category, description: '', externalIds: ids })
+    await torrents.upload(uploader, { ...NO_DETAILS, bytes, name, category, description: '', externalIds: ids })
   }
   // A torrent without a seeder is one that the programs reject.
   await site.tracker.sql('update torrent_stats set seeders = 3, leechers = 1')

@@ -32,8 +32,9 @@ test('a preview matches the upload and adds nothing', async () => {
   expect(previewed.status).toBe(200)
   expect((await member.get('/api/torrents')).json).toMatchObject({ total: 0 })
   const uploaded = await member.upload(torrent, { category: 'tv' })
-  const { firstFiles, ...same } = previewed.json as { firstFiles: unknown }
+  const { firstFiles, proposedCategory, verdict, related, ...same } = previewed.json as Record<string, unknown>
   expect(uploaded.json).toMatchObject(same)
+  expect({ proposedCategory, verdict, related }).toEqual({ proposedCategory: 'tv-hd', verdict: null, related: [] })
   expect(firstFiles).toEqual(files.map(([path, size]) => ({ path, size })))
 })
 

@@ -81,7 +81,7 @@ export function createActivity(deps: {
       const { id, username, uploaded, downloaded, uploadedActual, downloadedActual } = user
       const visible = visibility(user, viewer)
       if (visible === 'nothing') return { id, username }
-      const totals = { id, username, uploaded, downloaded, ratio: ratio(uploaded, downloaded) }
+      const totals = { id, username, uploaded, downloaded, ratio: ratioOf(uploaded, downloaded) }
       if (visible === 'totals') return totals
       return { ...totals, uploadedActual, downloadedActual, ...(await store.countForUser(id, activeSince())) }
     },
@@ -103,7 +103,7 @@ export function createActivity(deps: {
       const items = []
       for (let day = today; day >= first; day -= 1) {
         const found = byDay.get(dayText(day)) ?? nothingOn(dayText(day))
-        items.push({ ...found, ratio: ratio(uploaded, downloaded) })
+        items.push({ ...found, ratio: ratioOf(uploaded, downloaded) })
         uploaded = Math.max(0, uploaded - found.uploaded)
         downloaded = Math.max(0, downloaded - found.downloaded)
       }
@@ -120,7 +120,7 @@ export function createActivity(deps: {
 }
 
 /** Uploaded divided by downloaded, to four decimals; null if nothing was downloaded. */
-function ratio(uploaded: number, downloaded: number): number | null {
+export function ratioOf(uploaded: number, downloaded: number): number | null {
   return downloaded === 0 ? null : Math.round((uploaded / downloaded) * 10_000) / 10_000
 }
 

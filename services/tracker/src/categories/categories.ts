@@ -4,7 +4,7 @@ import { torznabIdOfSlug } from '@vault-and-tracker/torznab-xml'
 import { type ActedBy, actedBy } from '../admin-log/admin-log.ts'
 import { apiError } from '../errors.ts'
 import type { PublishInvalidation } from '../invalidation/invalidation.ts'
-import { leafCategoryFor } from '../releases/leaf-category.ts'
+import { familyFor, leafCategoryFor } from '../releases/leaf-category.ts'
 import type { ParsedRelease } from '../releases/release.ts'
 import { STANDARD_TREE, type StandardCategory } from './standard-tree.ts'
 
@@ -138,6 +138,14 @@ export function createCategories(deps: { store: CategoryStore; publish: PublishI
       if (chosen === undefined) throw apiError('BAD_REQUEST', 'category: there is no such category.')
       if (chosen.parentId !== null) return chosen
       return leafCategoryFor(release, chosen, withSubcategories(all, chosen).slice(1))
+    },
+
+    /** The category that fits the name of a release; undefined if the name says too little. */
+    async proposedFor(release: ParsedRelease): Promise<Category | undefined> {
+      const family = familyFor(release)
+      const all = await store.all()
+      const root = all.find(({ parentId, torznabId }) => parentId === null && torznabId === family)
+      return root && leafCategoryFor(release, root, withSubcategories(all, root).slice(1))
     },
 
     /** Creates the standard tree. @throws ApiError CONFLICT if any category exists */

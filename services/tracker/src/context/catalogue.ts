@@ -12,7 +12,9 @@ import { createSiteSettings } from '../site-settings/site-settings.ts'
 import { timeToLive } from '../swarm/interval.ts'
 import { createReindexStore } from '../torrents/reindex.store.ts'
 import { createReindex } from '../torrents/reindex.ts'
+import { createTorrentDetails } from '../torrents/torrent-details.ts'
 import { createTorrentFileReader } from '../torrents/torrent-file.thread.ts'
+import { createTorrentPreviews } from '../torrents/torrent-preview.ts'
 import { createTorrentStore } from '../torrents/torrents.store.ts'
 import { createTorrents, type Torrents } from '../torrents/torrents.ts'
 import { createCatalogueState } from '../torznab/catalogue-state.ts'
@@ -63,6 +65,7 @@ export function createCatalogue(connections: Connections, { announceUrl }: Pick<
   })
   const torrentFiles = createTorrentFileReader(connections)
   resources.defer(() => torrentFiles.close())
+  const source = config.TORRENT_SOURCE ?? new URL(config.PUBLIC_URL).host
   const torrents = createTorrents({
     store: torrentStore,
     torrentFiles,
@@ -72,14 +75,28 @@ export function createCatalogue(connections: Connections, { announceUrl }: Pick<
     approval: config.UPLOAD_APPROVAL,
     editApproval: config.EDIT_APPROVAL,
     bytesPerDay: config.UPLOAD_BYTES_PER_DAY,
-    source: config.TORRENT_SOURCE ?? new URL(config.PUBLIC_URL).host,
+    source,
     publicUrl: config.PUBLIC_URL,
     announceUrl,
     socketUrl: config.WEBSOCKET ? (passkey) => announceUrl(passkey).replace(/^http/i, 'ws') : undefined,
   })
   addBackground(connections, torrents)
+  const torrentPreviews = createTorrentPreviews({ store: torrentStore, torrentFiles, categories, source })
+  const torrentDetails = createTorrentDetails({
+    torrents,
+    siteRates: async () => (await catalogueState.current()).rates,
+    requiredSeedSeconds: config.SEED_HOURS * 3_600,
+  })
   return {
-    useCases: { categories, torrents, search, siteConfiguration, adminLog: createAdminLog(db) },
+    useCases: {
+      categories,
+      torrents,
+      torrentDetails,
+      torrentPreviews,
+      search,
+      siteConfiguration,
+      adminLog: createAdminLog(db),
+    },
     catalogueState,
   }
 }

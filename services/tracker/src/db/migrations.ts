@@ -14,6 +14,7 @@ import { uploadQuotas } from './migrations/0013-upload-quotas.ts'
 import { torznabLog } from './migrations/0014-torznab-log.ts'
 import { torznabHours } from './migrations/0015-torznab-hours.ts'
 import { filters } from './migrations/0016-filters.ts'
+import { releases } from './migrations/0018-releases.ts'
 import { notices } from './migrations/0019-notices.ts'
 
 /** All migrations. Add new ones at the end, and never change a released one. Numbers may have gaps. */
@@ -32,6 +33,7 @@ export const MIGRATIONS = {
   '0014-torznab-log': torznabLog,
   '0015-torznab-hours': torznabHours,
   '0016-filters': filters,
+  '0018-releases': releases,
   '0019-notices': notices,
 }
 

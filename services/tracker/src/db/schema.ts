@@ -1,4 +1,5 @@
 import type { ColumnType, Generated, Kysely } from 'kysely'
+import type { Verdict } from '../releases/related-releases.ts'
 
 /** A column that is set on insert and never updated. */
 type Fixed<T> = ColumnType<T, T, never>
@@ -81,6 +82,19 @@ export type TorrentsTable = {
   tmdb_id: number | null
   tvdb_id: number | null
   state: Generated<'pending' | 'approved' | 'rejected'>
+  /** Whether the uploader is hidden from other members. */
+  anonymous: Generated<boolean>
+  /** Whether staff of the site made the release. */
+  internal: Generated<boolean>
+  scene: Generated<boolean>
+  nfo: string | null
+  media_info: string | null
+  /** What relates the release to others; see releases/related-releases.ts. */
+  release_keys: Generated<readonly string[]>
+  /** What the catalogue said about the release when it was uploaded. */
+  verdict: Verdict | null
+  /** Why it was uploaded although it is a duplicate. */
+  duplicate_reason: string | null
   /** The moderator's reason for a rejection, or why a torrent is pending. */
   state_reason: string | null
   /** 0 is freeleech, 100 normal. */
@@ -130,6 +144,26 @@ export type TorrentStatsTable = {
   last_seen_at: Date | null
   /** The category of a listed torrent, else null; maintained by triggers. */
   listed_in: ColumnType<string | null, never, never>
+}
+
+/** Peers of a torrent by span of six hours; see swarm-statistics/torrent-history.ts. */
+export type TorrentHistoryTable = {
+  torrent_id: Fixed<string>
+  last_slot: number
+  seeders: readonly number[]
+  leechers: readonly number[]
+}
+
+/** Reports of torrents by members. */
+export type ReportsTable = {
+  id: Fixed<string>
+  torrent_id: Fixed<string>
+  reporter_id: Fixed<string>
+  reason: Fixed<string>
+  created_at: Fixed<Date>
+  resolved_at: Date | null
+  resolved_by: string | null
+  note: string | null
 }
 
 /** The words of all names; a trigger adds those of new names. */
@@ -302,6 +336,8 @@ export type Schema = {
   torrents: TorrentsTable
   rejections: RejectionsTable
   torrent_stats: TorrentStatsTable
+  torrent_history: TorrentHistoryTable
+  reports: ReportsTable
   torrent_files: TorrentFilesTable
   upload_quotas: UploadQuotasTable
   torrent_file_list: TorrentFileListTable

@@ -40,10 +40,13 @@ export type Criteria = {
   readonly minSize: number | undefined
   readonly maxSize: number | undefined
   readonly created: CreatedAfter | undefined
-  readonly uploaderId: string | undefined
+  readonly uploader: UploaderCriterion | undefined
   readonly alive: AliveCriterion | undefined
   readonly own: OwnCriterion | undefined
 }
+
+/** The id of the uploader, and whether their anonymous torrents match. */
+export type UploaderCriterion = { readonly id: string; readonly withAnonymous: boolean }
 
 /** Whether there must be a seeder, or must not. The categories are all that the criteria allow. */
 export type AliveCriterion = { readonly hasSeeder: boolean; readonly categoryIds: AnyOf }
@@ -71,7 +74,7 @@ export function allOf(state: TorrentState): Criteria {
     minSize: undefined,
     maxSize: undefined,
     created: undefined,
-    uploaderId: undefined,
+    uploader: undefined,
     alive: undefined,
     own: undefined,
   }

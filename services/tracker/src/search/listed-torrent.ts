@@ -19,6 +19,11 @@ export type ListedTorrent = {
   readonly size: number
   readonly fileCount: number
   readonly uploader: { readonly id: string; readonly username: string } | null
+  /** Whether only staff and the uploader may see who uploaded it. */
+  readonly anonymous: boolean
+  /** Whether staff of the site made the release. */
+  readonly internal: boolean
+  readonly scene: boolean
   readonly externalIds: ExternalIds
   readonly state: TorrentState
   readonly stateReason: string | null

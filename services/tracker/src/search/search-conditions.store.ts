@@ -16,8 +16,8 @@ export function areIndexed(prefixes: AnyOf): boolean {
 
 /** Whether the index narrows down the matches, except by category, size and time. */
 function isIndexed({ words, prefixes, facets, release, ids, idWithin, infoHash, ...others }: Criteria): boolean {
-  const { uploaderId, freeleech } = others
-  const isNarrow = [...Object.values(release), idWithin, infoHash, uploaderId].some((part) => part !== undefined)
+  const { uploader, freeleech } = others
+  const isNarrow = [...Object.values(release), idWithin, infoHash, uploader].some((part) => part !== undefined)
   return isNarrow || freeleech === true || words.length + prefixes.length + facets.length + ids.length > 0
 }
 
@@ -89,11 +89,11 @@ const RELEASE_FACETS = sql`release_facets(resolution, source, codec, hdr, audio,
 
 /** Conditions on the release, the uploader, rates, size and time, as far as the index contains them. */
 function released(criteria: Criteria): readonly RawBuilder<unknown>[] {
-  const { release, uploaderId, freeleech, minSize, maxSize, created, categoryIds } = criteria
+  const { release, uploader, freeleech, minSize, maxSize, created, categoryIds } = criteria
   const fields = releaseFields(release).map(({ lexeme, values }) => anyOf(values.map((value) => `${lexeme}${value}`)))
   const exact = [
     ...fields,
-    ...(uploaderId === undefined ? [] : [quoted(`#u${uploaderId}`)]),
+    ...(uploader === undefined ? [] : [quoted(`#u${uploader.id}`)]),
     ...(freeleech === true ? ["'#free'"] : []),
   ]
   const hasSize = minSize !== undefined || maxSize !== undefined
@@ -106,23 +106,30 @@ function released(criteria: Criteria): readonly RawBuilder<unknown>[] {
     ...(exact.length === 0 ? [] : [sql`${RELEASE_FACETS} @@ ${exact.join(' & ')}::tsquery`]),
     ...ranges.map((range) => sql`${RELEASE_FACETS} @@ ${anyOf(range)}::tsquery`),
     ...(freeleech === false ? [sql`download_percent > 0`] : []),
+    ...shown(uploader),
     ...rangesOf(criteria, isSingleRange),
   ]
 }
 
 /** The same conditions on columns. */
 function releasedByRow(criteria: Criteria): readonly RawBuilder<unknown>[] {
-  const { release, uploaderId, freeleech } = criteria
+  const { release, uploader, freeleech } = criteria
   return [
     ...releaseFields(release).map(({ column, isList, values }) =>
       isList
         ? sql`${sql.ref(column)} && ${[...values]}::text[]`
         : sql`${sql.ref(column)} = any(${[...values]}::text[])`,
     ),
-    ...(uploaderId === undefined ? [] : [sql`uploader_id = ${uploaderId}`]),
+    ...(uploader === undefined ? [] : [sql`uploader_id = ${uploader.id}`]),
+    ...shown(uploader),
     ...(freeleech === undefined ? [] : [freeleech ? sql`download_percent = 0` : sql`download_percent > 0`]),
     ...rangesOf(criteria, true),
   ]
+}
+
+/** Leaves out anonymous torrents, whose uploader is hidden. */
+function shown(uploader: Criteria['uploader']): readonly RawBuilder<unknown>[] {
+  return uploader === undefined || uploader.withAnonymous ? [] : [sql`not anonymous`]
 }
 
 function releaseFields(release: Criteria['release']) {

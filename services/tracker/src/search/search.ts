@@ -91,7 +91,11 @@ export type ListFilters = { readonly [Field in ReleaseField]?: readonly string[]
 }
 
 /** The filters of torrents in a state. */
-export type FilterQuery = ListFilters & { readonly state: TorrentState }
+export type FilterQuery = ListFilters & {
+  readonly state: TorrentState
+  /** Whether the filter by uploader finds anonymous torrents of other users. */
+  readonly seesAnonymous?: boolean | undefined
+}
 
 /** The query of a list or of a member's search. */
 export type ListQuery = PageNumber &
@@ -288,7 +292,7 @@ export function createSearch(deps: {
       ],
       release: releaseOf(query),
       created: maxAge === undefined ? undefined : { after: new Date(now.getTime() - maxAge * DAY_MS), now },
-      uploaderId: uploader === undefined ? undefined : await uploaderId(uploader),
+      uploader: uploader === undefined ? undefined : await uploaderOf(uploader, query, member),
       alive: alive === undefined ? undefined : { hasSeeder: alive, categoryIds: categoryIds ?? allCategoryIds },
       own:
         mine === undefined
@@ -297,10 +301,14 @@ export function createSearch(deps: {
     }
   }
 
-  async function uploaderId(username: string): Promise<string> {
+  async function uploaderOf(
+    username: string,
+    { seesAnonymous = false }: FilterQuery,
+    member: string,
+  ): Promise<Criteria['uploader']> {
     const id = await store.userId(username)
     if (id === undefined) throw apiError('BAD_REQUEST', 'uploader: there is no such user.')
-    return id
+    return { id, withAnonymous: seesAnonymous || id === member }
   }
 }
 
@@ -326,7 +334,15 @@ function isSimilarWord(token: string): boolean {
 }
 
 /** Parts of a query that need no search. */
-const UNFILTERED: ReadonlySet<string> = new Set(['page', 'limit', 'sort', 'order', 'state', 'category'])
+const UNFILTERED: ReadonlySet<string> = new Set([
+  'page',
+  'limit',
+  'sort',
+  'order',
+  'state',
+  'category',
+  'seesAnonymous',
+])
 
 function isUnfiltered(query: ListQuery): boolean {
   const { search, ...others } = query

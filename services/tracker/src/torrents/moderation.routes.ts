@@ -3,7 +3,7 @@ import { idParams, pageOf, pageQuery, text } from '../http/fields.ts'
 import { TORRENT_STATES } from '../search/listed-torrent.ts'
 import type { Search } from '../search/search.ts'
 import { endpoints } from '../surface.ts'
-import { listedTorrent, presentListed, presentTorrent, torrentAnswer } from './torrents.routes.ts'
+import { listedTorrent, presentListed, presentTorrent, torrentAnswer } from './torrent-page.routes.ts'
 import type { Torrents } from './torrents.ts'
 
 const endpoint = endpoints<{ torrents: Torrents; search: Search }>()
@@ -24,8 +24,9 @@ export const moderationEndpoints = [
     answer: pageOf(listedTorrent),
     handle: async ({ query, caller }, { search }) => {
       const list = { ...query, sort: 'created', order: 'asc' } as const
-      const { items, ...rest } = await search.list(list, caller.session.account.id)
-      return { ...rest, items: items.map(presentListed) }
+      const viewer = caller.session.account
+      const { items, ...rest } = await search.list(list, viewer.id)
+      return { ...rest, items: items.map((torrent) => presentListed(torrent, viewer)) }
     },
   }),
   endpoint({
@@ -38,7 +39,10 @@ export const moderationEndpoints = [
     answer: torrentAnswer,
     errors: ['NOT_FOUND'],
     handle: async ({ params, caller }, { torrents }) =>
-      presentTorrent(await torrents.moderate(params.id, 'approved', null, caller.session.account)),
+      presentTorrent(
+        await torrents.moderate(params.id, 'approved', null, caller.session.account),
+        caller.session.account,
+      ),
   }),
   endpoint({
     ...moderator,
@@ -53,6 +57,9 @@ export const moderationEndpoints = [
     answer: torrentAnswer,
     errors: ['NOT_FOUND'],
     handle: async ({ params, body, caller }, { torrents }) =>
-      presentTorrent(await torrents.moderate(params.id, 'rejected', body.reason, caller.session.account)),
+      presentTorrent(
+        await torrents.moderate(params.id, 'rejected', body.reason, caller.session.account),
+        caller.session.account,
+      ),
   }),
 ]

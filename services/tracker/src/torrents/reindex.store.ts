@@ -2,6 +2,7 @@ import { errorCode } from '@vault-and-tracker/service-kit/core/errors'
 import { sql, type UpdateObject } from 'kysely'
 import type { Db, Schema } from '../db/schema.ts'
 import type { NameFields } from '../releases/search-words.ts'
+import type { ExternalIds } from '../search/listed-torrent.ts'
 import type { ReindexStore } from './reindex.ts'
 import { releaseRow, searchColumn } from './torrent-rows.store.ts'
 
@@ -15,7 +16,7 @@ export function createReindexStore(db: Db): ReindexStore {
       db.transaction().execute(async (trx) => {
         const outdated = await trx
           .selectFrom('torrents')
-          .select(['id', 'name'])
+          .select(['id', 'name', 'imdb_id as imdb', 'tmdb_id as tmdb', 'tvdb_id as tvdb'])
           .where('reader_version', '<', version)
           .orderBy('reader_version')
           .limit(limit)
@@ -23,9 +24,9 @@ export function createReindexStore(db: Db): ReindexStore {
           .skipLocked()
           .execute()
         const unreadable: { id: string; error: unknown }[] = []
-        for (const { id, name } of outdated) {
+        for (const { id, name, ...externalIds } of outdated) {
           const failure = await failureOf(trx, () =>
-            update(trx, id, { ...columnsOf(read(name)), reader_version: version }),
+            update(trx, id, { ...columnsOf(read(name), externalIds), reader_version: version }),
           )
           if (failure === undefined) continue
           unreadable.push({ id, error: failure.error })
@@ -36,9 +37,9 @@ export function createReindexStore(db: Db): ReindexStore {
   }
 }
 
-/** The columns derived from a name. */
-function columnsOf({ release, tokens }: NameFields): UpdateObject<Schema, 'torrents'> {
-  return { ...releaseRow(release), search: searchColumn(tokens) }
+/** The columns derived from a name and ids. */
+function columnsOf({ release, tokens }: NameFields, externalIds: ExternalIds): UpdateObject<Schema, 'torrents'> {
+  return { ...releaseRow({ release, externalIds }), search: searchColumn(tokens) }
 }
 
 async function update(trx: Db, id: string, columns: UpdateObject<Schema, 'torrents'>): Promise<void> {

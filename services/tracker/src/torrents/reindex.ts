@@ -3,7 +3,7 @@ import { parseReleaseName } from '../releases/release-name.ts'
 import { type NameFields, nameFieldsOf } from '../releases/search-words.ts'
 
 /** Increment it if the parsing of names changes, so that all stored names are indexed again. */
-export const READER_VERSION = 2
+export const READER_VERSION = 3
 
 /** Fifty names block the event loop for about 20 ms. */
 const BATCH_SIZE = 50

@@ -112,6 +112,9 @@ export const torrentFilterEndpoints = [
         .meta({ description: 'by parameter, most frequent first; absent if `totalIsExact` is false' }),
     }),
     handle: async ({ query, caller }, { search }) =>
-      search.facets({ ...query, state: 'approved' }, caller.session.account.id),
+      search.facets(
+        { ...query, state: 'approved', seesAnonymous: caller.session.account.role !== 'member' },
+        caller.session.account.id,
+      ),
   }),
 ]

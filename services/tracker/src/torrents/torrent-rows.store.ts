@@ -1,6 +1,6 @@
 import { type InsertObject, type RawBuilder, sql } from 'kysely'
 import type { Db, Schema } from '../db/schema.ts'
-import type { Release } from '../releases/release.ts'
+import { type KnownRelease, releaseKeys } from '../releases/related-releases.ts'
 import type { ListedTorrent } from '../search/listed-torrent.ts'
 import { READER_VERSION } from './reindex.ts'
 import type { NewTorrent } from './torrents.ts'
@@ -22,6 +22,9 @@ export function listedColumns(db: Db) {
       'torrents.size',
       'torrents.file_count',
       'torrents.uploader_id',
+      'torrents.anonymous',
+      'torrents.internal',
+      'torrents.scene',
       'torrents.imdb_id',
       'torrents.tmdb_id',
       'torrents.tvdb_id',
@@ -73,6 +76,9 @@ export function toListed(row: ListedRow): ListedTorrent {
     fileCount: row.file_count,
     uploader:
       row.uploader_id === null || row.username === null ? null : { id: row.uploader_id, username: row.username },
+    anonymous: row.anonymous,
+    internal: row.internal,
+    scene: row.scene,
     externalIds: { imdb: row.imdb_id, tmdb: row.tmdb_id, tvdb: row.tvdb_id },
     state: row.state,
     stateReason: row.state_reason,
@@ -107,9 +113,10 @@ export function toListed(row: ListedRow): ListedTorrent {
   }
 }
 
-/** The columns derived from the release name. */
-export function releaseRow(release: Release) {
+/** The columns derived from the release name and the ids. */
+export function releaseRow({ release, externalIds }: KnownRelease) {
   return {
+    release_keys: releaseKeys({ release, externalIds }),
     release_title: release.title,
     release_year: release.year,
     season_from: release.seasonFrom,
@@ -157,7 +164,13 @@ export function toRow(torrent: NewTorrent): InsertObject<Schema, 'torrents'> {
     tvdb_id: externalIds.tvdb,
     state: torrent.state,
     state_reason: torrent.stateReason,
-    ...releaseRow(torrent.release),
+    ...releaseRow(torrent),
+    anonymous: torrent.anonymous,
+    internal: torrent.internal,
+    scene: torrent.scene,
+    nfo: torrent.nfo,
+    media_info: torrent.mediaInfo,
+    duplicate_reason: torrent.duplicateReason,
     search: searchColumn(torrent.tokens),
     created_at: torrent.createdAt,
   }

@@ -8,12 +8,15 @@ import {
   idParams,
   pageOf,
   pageQuery,
+  queryFlag,
   text,
-  time,
   torrentPageQuery,
   uploadPercent,
 } from '../http/fields.ts'
-import { type ListedTorrent, TORRENT_STATES } from '../search/listed-torrent.ts'
+import { MAX_MEDIA_INFO, withoutFolders } from '../releases/media-info.ts'
+import { decodeNfo, MAX_NFO_BYTES } from '../releases/nfo.ts'
+import { VERDICTS } from '../releases/related-releases.ts'
+import type { ListedTorrent } from '../search/listed-torrent.ts'
 import { type Search, SORTS } from '../search/search.ts'
 import { endpoints } from '../surface.ts'
 import { asciiFileName, safeFileName } from './file-name.ts'
@@ -26,60 +29,17 @@ import {
   tooManyEpisodes,
   torrentFilters,
 } from './torrent-filters.routes.ts'
-import type { Torrent, Torrents } from './torrents.ts'
-
-const releaseSchema = z
-  .object({
-    title: z.string().nullable(),
-    year: z.int().nullable(),
-    seasonFrom: z.int().nullable(),
-    seasonTo: z.int().nullable(),
-    episodeFrom: z.int().nullable(),
-    episodeTo: z.int().nullable(),
-    airDate: z.string().nullable(),
-    resolution: z.string().nullable(),
-    source: z.string().nullable(),
-    codec: z.string().nullable(),
-    group: z.string().nullable(),
-    absoluteFrom: z.int().nullable().meta({ description: 'first episode, counted from the start of the series' }),
-    absoluteTo: z.int().nullable(),
-    hdr: z.array(z.string()),
-    audio: z.array(z.string()),
-    channels: z.string().nullable(),
-    languages: z.array(z.string()).meta({ description: 'ISO 639-1; `mul` for several' }),
-    editions: z.array(z.string()),
-    isProper: z.boolean(),
-    isRepack: z.boolean(),
-  })
-  .meta({ id: 'Release', description: 'parsed from the release name; fields that it does not contain are null' })
-
-export const listedTorrent = z
-  .object({
-    id: z.string(),
-    infoHash: z.string().meta({ description: '40 lowercase hex digits' }),
-    infoHashV2: z.string().nullable().meta({ description: 'truncated v2 info hash of a hybrid torrent' }),
-    name: z.string(),
-    category: z.string().meta({ description: 'slug; empty if the category was deleted' }),
-    size: z.int().meta({ description: 'bytes' }),
-    files: z.int().meta({ description: 'number of files' }),
-    created: time,
-    seeders: z.int(),
-    leechers: z.int(),
-    completed: z.int(),
-    uploader: z.string().nullable(),
-    uploaderId: z.string().nullable(),
-    imdb: z.string().nullable().meta({ description: '`tt` and at least seven digits' }),
-    tmdb: z.int().nullable(),
-    tvdb: z.int().nullable(),
-    state: z.enum(TORRENT_STATES),
-    stateReason: z.string().nullable(),
-    downloadPercent: z.int().meta({ description: 'percentage of downloads that is counted; 0 is freeleech' }),
-    uploadPercent: z.int().meta({ description: 'percentage of uploads that is counted; 200 is double upload' }),
-    release: releaseSchema,
-  })
-  .meta({ id: 'ListedTorrent' })
-
-export const torrentAnswer = listedTorrent.extend({ description: z.string() }).meta({ id: 'Torrent' })
+import {
+  listedTorrent,
+  presentListed,
+  presentRelated,
+  presentTorrent,
+  relatedTorrent,
+  releaseSchema,
+  torrentAnswer,
+} from './torrent-page.routes.ts'
+import type { TorrentPreviews } from './torrent-preview.ts'
+import type { Torrents } from './torrents.ts'
 
 /** A file of a torrent. */
 const torrentFile = z.object({ path: z.string(), size: z.int() })
@@ -89,6 +49,28 @@ const formField = <Schema extends z.ZodType>(schema: Schema) =>
 
 const torrentName = text({ min: 1, max: 255 })
 const description = text({ min: 0, max: 20_000, lines: true })
+const duplicateReason = text({ min: 1, max: 500 })
+
+const nfoProblem = `must be a file of at most ${MAX_NFO_BYTES / 1024} KiB in base64`
+const nfo = z
+  .base64(nfoProblem)
+  .max(Math.ceil(MAX_NFO_BYTES / 3) * 4, nfoProblem)
+  .transform((encoded) => decodeNfo(Buffer.from(encoded, 'base64')) || null)
+  .meta({ description: 'the bytes of an NFO file in base64; code page 437 or UTF-8' })
+const mediaInfo = text({ min: 0, max: MAX_MEDIA_INFO, lines: true })
+  .transform((plain) => withoutFolders(plain) || null)
+  .meta({ description: 'the text output of MediaInfo' })
+const mark = formField(queryFlag).default(false)
+
+/** Ids of the content in other catalogues, in a form. */
+const idFields = {
+  imdb: formField(imdbId).optional(),
+  tmdb: formField(externalId).optional(),
+  tvdb: formField(externalId).optional(),
+}
+const idsOf = ({ imdb, tmdb, tvdb }: { [Id in keyof typeof idFields]?: number | undefined }) => ({
+  ...{ imdb: imdb ?? null, tmdb: tmdb ?? null, tvdb: tvdb ?? null },
+})
 
 const jsonId = z.int().min(1, 'must be a positive whole number').max(MAX_EXTERNAL_ID, 'must be a positive whole number')
 const listQuery = pageQuery
@@ -107,11 +89,25 @@ const torrentPreview = z
     files: z.int().meta({ description: 'number of files' }),
     firstFiles: z.array(torrentFile).meta({ description: `the first ${MAX_PREVIEWED_FILES} files` }),
     category: z.string().nullable().meta({ description: 'slug of the resulting category; null if none was chosen' }),
+    proposedCategory: z.string().nullable().meta({ description: 'slug of the category that fits the name' }),
     release: releaseSchema,
+    verdict: z
+      .enum(['exists', ...VERDICTS])
+      .nullable()
+      .meta({
+        description:
+          '`exists`: the same info hash; `duplicate`: the same content and slot (resolution, source, codec, HDR and ' +
+          'edition); `covered`: in a season pack of this slot; `replaces`: a PROPER or REPACK',
+      }),
+    related: z.array(relatedTorrent).meta({ description: 'torrents of the same title that you can see' }),
   })
   .meta({ id: 'TorrentPreview' })
 
-const endpoint = endpoints<{ torrents: Torrents; search: Search }>()
+const endpoint = endpoints<{
+  torrents: Torrents
+  torrentPreviews: TorrentPreviews
+  search: Search
+}>()
 const read = { tag: 'torrents', method: 'GET', limit: 'read', access: 'member' } as const
 const write = { tag: 'torrents', limit: 'write', access: 'member' } as const
 
@@ -127,15 +123,21 @@ export const torrentEndpoints = [
     operationId: 'previewTorrent',
     summary: 'Preview the name, files, release and category of an upload without adding it',
     upload: { field: 'torrent', maxBytes: MAX_TORRENT_BYTES },
-    body: z.object({ name: formField(torrentName).optional(), category: formField(categorySlug).optional() }),
+    body: z.object({
+      name: formField(torrentName).optional(),
+      category: formField(categorySlug).optional(),
+      ...idFields,
+    }),
     status: 200,
     answer: torrentPreview,
-    handle: async ({ body, file, caller }, { torrents }) => {
+    handle: async ({ body, file, caller }, { torrentPreviews }) => {
       if (file === undefined) throw apiError('BAD_REQUEST', 'torrent: send the .torrent file in this field.')
-      const { fileCount, firstFiles, release, ...preview } = await torrents.preview(caller.session.account, {
+      const viewer = caller.session.account
+      const { fileCount, firstFiles, release, related, ...preview } = await torrentPreviews.read(viewer, {
         bytes: file,
         name: body.name,
         category: body.category,
+        externalIds: idsOf(body),
       })
       return {
         ...preview,
@@ -143,6 +145,7 @@ export const torrentEndpoints = [
         firstFiles,
         // Drops the parsed fields that the catalogue does not store.
         release: releaseSchema.parse(release),
+        related: presentRelated(related, viewer),
       }
     },
   }),
@@ -159,9 +162,11 @@ export const torrentEndpoints = [
         .meta({ description: 'torrents with similar words, if a search found nothing' }),
     }),
     handle: async ({ query, caller }, { search }) => {
-      const list = { ...query, state: 'approved' } as const
-      const { items, suggestions, ...rest } = await search.list(list, caller.session.account.id)
-      return { ...rest, items: items.map(presentListed), suggestions: suggestions?.map(presentListed) }
+      const viewer = caller.session.account
+      const list = { ...query, state: 'approved', seesAnonymous: viewer.role !== 'member' } as const
+      const { items, suggestions, ...rest } = await search.list(list, viewer.id)
+      const present = (torrent: ListedTorrent) => presentListed(torrent, viewer)
+      return { ...rest, items: items.map(present), suggestions: suggestions?.map(present) }
     },
   }),
   endpoint({
@@ -175,35 +180,32 @@ export const torrentEndpoints = [
       name: formField(torrentName).optional(),
       category: categorySlug,
       description: description.default(''),
-      imdb: formField(imdbId).optional(),
-      tmdb: formField(externalId).optional(),
-      tvdb: formField(externalId).optional(),
+      ...idFields,
+      anonymous: mark,
+      internal: mark.meta({ description: 'only for staff' }),
+      scene: mark,
+      nfo: formField(nfo).optional(),
+      mediaInfo: mediaInfo.optional(),
+      duplicateReason: formField(duplicateReason).optional().meta({ description: 'why a duplicate should be listed' }),
+      refuseDuplicate: mark.meta({ description: 'whether a duplicate without `duplicateReason` is refused' }),
     }),
     status: 201,
     answer: torrentAnswer,
     errors: ['CONFLICT'],
     handle: async ({ body, file, caller }, { torrents }) => {
       if (file === undefined) throw apiError('BAD_REQUEST', 'torrent: send the .torrent file in this field.')
+      const { imdb, tmdb, tvdb, ...fields } = body
       const torrent = await torrents.upload(caller.session.account, {
+        ...fields,
         bytes: file,
         name: body.name,
-        category: body.category,
-        description: body.description,
-        externalIds: { imdb: body.imdb ?? null, tmdb: body.tmdb ?? null, tvdb: body.tvdb ?? null },
+        externalIds: idsOf({ imdb, tmdb, tvdb }),
+        nfo: body.nfo ?? null,
+        mediaInfo: body.mediaInfo ?? null,
+        duplicateReason: body.duplicateReason ?? null,
       })
-      return presentTorrent(torrent)
+      return presentTorrent(torrent, caller.session.account)
     },
-  }),
-  endpoint({
-    ...read,
-    path: '/api/torrents/:id',
-    operationId: 'getTorrent',
-    summary: 'Get a torrent',
-    params: idParams,
-    answer: torrentAnswer,
-    errors: ['NOT_FOUND'],
-    handle: async ({ params, caller }, { torrents }) =>
-      presentTorrent(await torrents.findVisible(params.id, caller.session.account)),
   }),
   endpoint({
     ...read,
@@ -253,6 +255,11 @@ export const torrentEndpoints = [
         tvdb: jsonId.nullable(),
         downloadPercent,
         uploadPercent,
+        anonymous: z.boolean(),
+        internal: z.boolean(),
+        scene: z.boolean(),
+        nfo: nfo.nullable(),
+        mediaInfo: mediaInfo.nullable(),
       })
       .partial(),
     status: 200,
@@ -262,6 +269,7 @@ export const torrentEndpoints = [
       const { imdb, tmdb, tvdb, ...edit } = body
       return presentTorrent(
         await torrents.edit(params.id, caller.session.account, { ...edit, externalIds: { imdb, tmdb, tvdb } }),
+        caller.session.account,
       )
     },
   }),
@@ -284,37 +292,3 @@ export const torrentEndpoints = [
       torrents.remove(params.id, caller.session.account, query.reason),
   }),
 ]
-
-/** A torrent as returned by the API. */
-export function presentTorrent(torrent: Torrent) {
-  return { ...presentListed(torrent), description: torrent.description }
-}
-
-/** A torrent in a list. */
-export function presentListed(torrent: ListedTorrent) {
-  // Fields are named because this runs for every item of a page, where rest and spread take several times as long.
-  const { imdb, tmdb, tvdb } = torrent.externalIds
-  return {
-    id: torrent.id,
-    infoHash: torrent.infoHash,
-    infoHashV2: torrent.infoHashV2,
-    name: torrent.name,
-    category: torrent.category,
-    size: torrent.size,
-    files: torrent.fileCount,
-    created: torrent.createdAt,
-    seeders: torrent.seeders,
-    leechers: torrent.leechers,
-    completed: torrent.completed,
-    uploader: torrent.uploader?.username ?? null,
-    uploaderId: torrent.uploader?.id ?? null,
-    imdb: imdb === null ? null : `tt${String(imdb).padStart(7, '0')}`,
-    tmdb,
-    tvdb,
-    state: torrent.state,
-    stateReason: torrent.stateReason,
-    downloadPercent: torrent.downloadPercent,
-    uploadPercent: torrent.uploadPercent,
-    release: torrent.release,
-  }
-}

@@ -6,7 +6,9 @@ import { isForeignKeyViolation } from '../db/queries.store.ts'
 import type { Db, Schema } from '../db/schema.ts'
 import { apiError } from '../errors.ts'
 import { deleteNoticesAbout, notify } from '../notices/notices.store.ts'
+import { releaseKeys, type Verdict, verdictOn } from '../releases/related-releases.ts'
 import { noticesOfChange } from './change-notices.ts'
+import { lockContent, relatedTorrents } from './related-torrents.store.ts'
 import { type ListedRow, listedColumns, releaseRow, searchColumn, toListed, toRow } from './torrent-rows.store.ts'
 import type { NewTorrent, Torrent, TorrentChanges, TorrentStore } from './torrents.ts'
 
@@ -24,7 +26,8 @@ export function createTorrentStore(db: Db): TorrentStore {
       try {
         await checkQuota(db, torrent)
         return await db.transaction().execute(async (trx) => {
-          await insert(trx, torrent)
+          const verdict = await judge(trx, torrent)
+          await insert(trx, torrent, verdict)
           await takeFromQuota(trx, torrent)
           const created = await byId(trx, torrent.id)
           if (created === undefined) throw new Error('a torrent that was just inserted does not exist')
@@ -43,6 +46,25 @@ export function createTorrentStore(db: Db): TorrentStore {
       const found = new Map(rows.map((row) => [row.id, toListed(row)]))
       return ids.flatMap((id) => found.get(id) ?? [])
     },
+
+    async byInfoHash(torrent) {
+      const hashes = hashesOf(torrent)
+      const row = await listedColumns(db)
+        .where((eb) => eb.or([eb('torrents.info_hash', 'in', hashes), eb('torrents.info_hash_v2', 'in', hashes)]))
+        .where('torrents.deleted_at', 'is', null)
+        .executeTakeFirst()
+      return row && toListed(row)
+    },
+
+    related: (torrent) => relatedTorrents(db, torrent),
+
+    texts: (id) =>
+      db
+        .selectFrom('torrents')
+        .select(['nfo', 'media_info as mediaInfo'])
+        .where('id', '=', id)
+        .where('deleted_at', 'is', null)
+        .executeTakeFirst(),
 
     files: (id, { offset, limit }) =>
       db
@@ -67,7 +89,7 @@ export function createTorrentStore(db: Db): TorrentStore {
           const before = await byId(trx, id)
           if (before === undefined) return undefined
           const { changes, by } = decide(before)
-          await update(trx, id, changes)
+          await update(trx, before, changes)
           const after = await byId(trx, id)
           if (changes.state && after) await recordVerdict(trx, after)
           if (by && after) await recordChange(trx, by, before, after)
@@ -114,11 +136,24 @@ export function createTorrentStore(db: Db): TorrentStore {
 
 async function byId(from: Db, id: string): Promise<Torrent | undefined> {
   const row = await listedColumns(from)
-    .select('torrents.description')
+    .select(['torrents.description', 'torrents.verdict', 'torrents.duplicate_reason'])
+    .select((eb) => [
+      eb('torrents.nfo', 'is not', null).as('has_nfo'),
+      eb('torrents.media_info', 'is not', null).as('has_media_info'),
+    ])
     .where('torrents.id', '=', id)
     .where('torrents.deleted_at', 'is', null)
     .executeTakeFirst()
-  return row && { ...toListed(row), description: row.description }
+  return (
+    row && {
+      ...toListed(row),
+      description: row.description,
+      hasNfo: Boolean(row.has_nfo),
+      hasMediaInfo: Boolean(row.has_media_info),
+      verdict: row.verdict,
+      duplicateReason: row.duplicate_reason,
+    }
+  )
 }
 
 function hashesOf({ infoHash, infoHashV2 }: Pick<Torrent, 'infoHash' | 'infoHashV2'>): Buffer[] {
@@ -143,9 +178,26 @@ function deletedCategoryError(error: unknown): unknown {
   return isForeignKeyViolation(error) ? apiError('CONFLICT', 'The category was deleted in the meantime.') : error
 }
 
-async function insert(trx: Transaction<Schema>, torrent: NewTorrent): Promise<void> {
+/** What the catalogue says about a new release. @throws ApiError CONFLICT for a duplicate that is to be refused */
+async function judge(trx: Transaction<Schema>, torrent: NewTorrent): Promise<Verdict | null> {
+  await lockContent(trx, torrent)
+  const related = await relatedTorrents(trx, torrent)
+  const releases = related.map(({ relation, torrent: { release } }) => ({ relation, release }))
+  const verdict = verdictOn(torrent, releases) ?? null
+  if (verdict === 'duplicate' && torrent.refuseDuplicate && torrent.duplicateReason === null)
+    throw apiError(
+      'CONFLICT',
+      'duplicateReason: this release is already in the catalogue; say why yours should be too.',
+    )
+  return verdict
+}
+
+async function insert(trx: Transaction<Schema>, torrent: NewTorrent, verdict: Verdict | null): Promise<void> {
   const { id, content } = torrent
-  await trx.insertInto('torrents').values(toRow(torrent)).execute()
+  await trx
+    .insertInto('torrents')
+    .values({ ...toRow(torrent), verdict })
+    .execute()
   await trx.insertInto('torrent_stats').values({ torrent_id: id }).execute()
   await trx
     .insertInto('torrent_files')
@@ -168,22 +220,37 @@ function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength)
 }
 
-async function update(trx: Transaction<Schema>, id: string, changes: TorrentChanges): Promise<void> {
+async function update(trx: Transaction<Schema>, current: Torrent, changes: TorrentChanges): Promise<void> {
   const { name, state, externalIds } = changes
+  const { imdb, tmdb, tvdb } = current.externalIds
+  const known = {
+    release: name?.release ?? current.release,
+    externalIds: {
+      imdb: externalIds?.imdb === undefined ? imdb : externalIds.imdb,
+      tmdb: externalIds?.tmdb === undefined ? tmdb : externalIds.tmdb,
+      tvdb: externalIds?.tvdb === undefined ? tvdb : externalIds.tvdb,
+    },
+  }
   await trx
     .updateTable('torrents')
     .set((eb) => ({
-      ...(name && { name: name.name, search: searchColumn(name.tokens), ...releaseRow(name.release) }),
+      ...(name && { name: name.name, search: searchColumn(name.tokens), ...releaseRow(known) }),
+      release_keys: [...releaseKeys(known)],
       ...(state && { state: state.state, state_reason: state.reason }),
       category_id: changes.categoryId ?? eb.ref('category_id'),
       description: changes.description ?? eb.ref('description'),
       download_percent: changes.downloadPercent ?? eb.ref('download_percent'),
       upload_percent: changes.uploadPercent ?? eb.ref('upload_percent'),
-      ...(externalIds?.imdb !== undefined && { imdb_id: externalIds.imdb }),
-      ...(externalIds?.tmdb !== undefined && { tmdb_id: externalIds.tmdb }),
-      ...(externalIds?.tvdb !== undefined && { tvdb_id: externalIds.tvdb }),
+      imdb_id: known.externalIds.imdb,
+      tmdb_id: known.externalIds.tmdb,
+      tvdb_id: known.externalIds.tvdb,
+      anonymous: changes.anonymous ?? eb.ref('anonymous'),
+      internal: changes.internal ?? eb.ref('internal'),
+      scene: changes.scene ?? eb.ref('scene'),
+      ...(changes.nfo !== undefined && { nfo: changes.nfo }),
+      ...(changes.mediaInfo !== undefined && { media_info: changes.mediaInfo }),
     }))
-    .where('id', '=', id)
+    .where('id', '=', current.id)
     .where('deleted_at', 'is', null)
     .execute()
 }
@@ -266,5 +333,9 @@ function targetOf({ id, name }: Torrent) {
 function fieldsOf(torrent: Torrent) {
   const { name, category, description, state, stateReason, downloadPercent, uploadPercent, externalIds } = torrent
   const { imdb, tmdb, tvdb } = externalIds
-  return { name, category, description, state, stateReason, downloadPercent, uploadPercent, imdb, tmdb, tvdb }
+  const { anonymous, internal, scene, hasNfo, hasMediaInfo } = torrent
+  return {
+    ...{ name, category, description, state, stateReason, downloadPercent, uploadPercent, imdb, tmdb, tvdb },
+    ...{ anonymous, internal, scene, hasNfo, hasMediaInfo },
+  }
 }

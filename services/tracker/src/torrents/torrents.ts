@@ -6,7 +6,7 @@ import { type ActedBy, actedBy } from '../admin-log/admin-log.ts'
 import type { Categories } from '../categories/categories.ts'
 import { apiError } from '../errors.ts'
 import type { PublishInvalidation } from '../invalidation/invalidation.ts'
-import type { Release } from '../releases/release.ts'
+import type { KnownRelease, Relation, Verdict } from '../releases/related-releases.ts'
 import { parseReleaseName } from '../releases/release-name.ts'
 import { type NameFields, nameFieldsOf } from '../releases/search-words.ts'
 import type { ExternalIds, ListedTorrent, TorrentState } from '../search/listed-torrent.ts'
@@ -18,22 +18,44 @@ const DELETED_KEPT_MS = 30 * 24 * 3_600_000
 /** Building a file of 10 MiB blocks the event loop for about 50 ms, so several at once would block it for seconds. */
 const FILES_AT_ONCE = 2
 
-/** A torrent with its description. */
-export type Torrent = ListedTorrent & { readonly description: string }
-
-export type NewTorrent = NameFields & {
-  readonly id: string
-  readonly content: TorrentContent
-  readonly categoryId: string
-  readonly uploaderId: string
+/** A torrent with what lists leave out. */
+export type Torrent = ListedTorrent & {
   readonly description: string
-  readonly externalIds: ExternalIds
-  readonly state: TorrentState
-  readonly stateReason: string | null
-  readonly createdAt: Date
-  /** Bytes of .torrent files that the uploader can store per UTC day; undefined for no limit. */
-  readonly bytesPerDay: number | undefined
+  readonly hasNfo: boolean
+  readonly hasMediaInfo: boolean
+  /** What the catalogue said about the release when it was uploaded, and why it was uploaded nevertheless. */
+  readonly verdict: Verdict | null
+  readonly duplicateReason: string | null
 }
+
+/** Another torrent of the same title. */
+export type RelatedTorrent = { readonly relation: Relation; readonly torrent: ListedTorrent }
+
+/** Texts that describe the files. */
+export type TorrentTexts = { readonly nfo: string | null; readonly mediaInfo: string | null }
+
+/** What its uploader says about a release. Only staff can set `internal`. */
+type Marks = Pick<ListedTorrent, 'anonymous' | 'internal' | 'scene'>
+
+export type NewTorrent = NameFields &
+  Marks &
+  TorrentTexts & {
+    readonly id: string
+    readonly content: TorrentContent
+    readonly categoryId: string
+    readonly uploaderId: string
+    readonly description: string
+    readonly externalIds: ExternalIds
+    readonly state: TorrentState
+    readonly stateReason: string | null
+    readonly createdAt: Date
+    /** Why it should be listed although it is a duplicate. */
+    readonly duplicateReason: string | null
+    /** Whether a duplicate without a reason is refused. */
+    readonly refuseDuplicate: boolean
+    /** Bytes of .torrent files that the uploader can store per UTC day; undefined for no limit. */
+    readonly bytesPerDay: number | undefined
+  }
 
 /** Changes requested by the uploader or staff. */
 export type TorrentEdit = {
@@ -41,6 +63,11 @@ export type TorrentEdit = {
   readonly category?: string | undefined
   readonly description?: string | undefined
   readonly externalIds?: { readonly [Id in keyof ExternalIds]?: number | null | undefined } | undefined
+  readonly anonymous?: boolean | undefined
+  readonly internal?: boolean | undefined
+  readonly scene?: boolean | undefined
+  readonly nfo?: string | null | undefined
+  readonly mediaInfo?: string | null | undefined
   readonly downloadPercent?: number | undefined
   readonly uploadPercent?: number | undefined
 }
@@ -57,11 +84,19 @@ export type DecidedChange = { readonly changes: TorrentChanges; readonly by: Act
 
 /** The store of torrents. Each method is one atomic change, and only `purgeDeleted` sees deleted torrents. */
 export type TorrentStore = {
-  /** @throws ApiError CONFLICT if a hash exists or the category was deleted, PAYLOAD_TOO_LARGE beyond `bytesPerDay` */
+  /**
+   * @throws ApiError CONFLICT if a hash exists, the category was deleted, or a duplicate is refused; PAYLOAD_TOO_LARGE
+   *   beyond `bytesPerDay`
+   */
   create(torrent: NewTorrent): Promise<Torrent>
   byId(id: string): Promise<Torrent | undefined>
   /** In the order of the ids, without unknown ones. */
   byIds(ids: readonly string[]): Promise<readonly ListedTorrent[]>
+  /** The torrent with one of these info hashes. */
+  byInfoHash(torrent: Pick<TorrentContent, 'infoHash' | 'infoHashV2'>): Promise<ListedTorrent | undefined>
+  /** Other torrents of the same title, except rejected ones, newest first. At most 100. */
+  related(torrent: KnownRelease & { readonly id?: string }): Promise<readonly RelatedTorrent[]>
+  texts(id: string): Promise<TorrentTexts | undefined>
   /** A range of files, in the order of the torrent. */
   files(id: string, part: { readonly offset: number; readonly limit: number }): Promise<readonly TorrentFile[]>
   /** The bencoded info dictionary and piece layers. */
@@ -76,17 +111,8 @@ export type TorrentStore = {
   purgeDeleted(before: Date): Promise<number>
 }
 
-/** A file, and a name that replaces its own. */
-type NamedFile = { readonly bytes: Buffer; readonly name: string | undefined }
-
-/** The preview of an upload. `category` is null if none was chosen. */
-export type TorrentPreview = Pick<TorrentContent, 'name' | 'infoHash' | 'size' | 'fileCount' | 'firstFiles'> & {
-  readonly category: string | null
-  readonly release: Release
-}
-
 /** The fields of an account that decide which torrents it can see. */
-type Viewer = Pick<Account, 'id' | 'role'>
+export type Viewer = Pick<Account, 'id' | 'role'>
 type Downloader = Viewer & Pick<Account, 'canDownload' | 'passkey'>
 
 export type Torrents = ReturnType<typeof createTorrents>
@@ -128,7 +154,7 @@ export function createTorrents(deps: {
   /** Members see approved torrents and their own, staff see all. @throws ApiError NOT_FOUND */
   async function findVisible(id: string, viewer: Viewer): Promise<Torrent> {
     const torrent = isId(id) ? await store.byId(id) : undefined
-    if (torrent === undefined || (torrent.state !== 'approved' && !mayEdit(torrent, viewer))) throw notFound()
+    if (torrent === undefined || !maySee(torrent, viewer)) throw notFound()
     return torrent
   }
 
@@ -161,8 +187,9 @@ export function createTorrents(deps: {
      * Adds a torrent to the catalogue. It is made private and marked with `source`, so its info hash may differ from
      * that of the uploaded file. A torrent that was rejected before waits for a moderator, who sees the reason.
      *
-     * @throws ApiError BAD_REQUEST naming the problem of the file or category; CONFLICT if the catalogue contains it;
-     *   PAYLOAD_TOO_LARGE if a member has used up today's quota
+     * @throws ApiError BAD_REQUEST naming the problem of the file or category; FORBIDDEN if a member marks it as internal;
+     *   CONFLICT if the catalogue contains it, or it is a duplicate and to be refused then; PAYLOAD_TOO_LARGE if a member
+     *   has used up today's quota
      */
     async upload(
       by: Account,
@@ -172,21 +199,25 @@ export function createTorrents(deps: {
         category: string
         description: string
         externalIds: ExternalIds
-      },
+        duplicateReason: string | null
+        refuseDuplicate: boolean
+      } & Marks &
+        TorrentTexts,
     ): Promise<Torrent> {
-      const content = await deps.torrentFiles.read(upload.bytes, deps.source, by.id)
-      const name = upload.name ?? content.name
+      requireStaff(by, upload.internal)
+      const { bytes, name: chosenName, category: slug, ...details } = upload
+      const content = await deps.torrentFiles.read(bytes, deps.source, by.id)
+      const name = chosenName ?? content.name
       const release = parseReleaseName(name)
-      const category = await categories.forRelease(upload.category, release)
+      const category = await categories.forRelease(slug, release)
       const rejection = by.role === 'member' ? await store.rejectionOf(content) : undefined
       const waits = rejection !== undefined || (deps.approval === 'manual' && by.role === 'member')
       const torrent = await store.create({
+        ...details,
         id: newId(),
         content,
         categoryId: category.id,
         uploaderId: by.id,
-        description: upload.description,
-        externalIds: upload.externalIds,
         state: waits ? 'pending' : 'approved',
         stateReason: rejection === undefined ? null : `Rejected before: ${rejection}`,
         createdAt: new Date(clock.now()),
@@ -197,22 +228,12 @@ export function createTorrents(deps: {
       return torrent
     },
 
-    /**
-     * Reads a file as `upload` does, without adding it.
-     *
-     * @throws ApiError BAD_REQUEST naming the problem of the file or category
-     */
-    async preview(
-      by: Pick<Account, 'id'>,
-      upload: NamedFile & { category: string | undefined },
-    ): Promise<TorrentPreview> {
-      const content = await deps.torrentFiles.read(upload.bytes, deps.source, by.id)
-      const { infoHash, size, fileCount, firstFiles } = content
-      const name = upload.name ?? content.name
-      const release = parseReleaseName(name)
-      const chosen = upload.category === undefined ? undefined : await categories.forRelease(upload.category, release)
-      return { name, infoHash, size, fileCount, firstFiles, category: chosen?.slug ?? null, release }
+    /** Other torrents of the same title that the viewer may see, newest first. */
+    async related(torrent: Torrent, viewer: Viewer): Promise<readonly RelatedTorrent[]> {
+      return (await store.related(torrent)).filter((each) => maySee(each.torrent, viewer))
     },
+
+    texts: (id: string) => store.texts(id),
 
     /** A page of the files of a torrent, in their original order. @throws ApiError NOT_FOUND */
     async files(
@@ -249,6 +270,7 @@ export function createTorrents(deps: {
       const changesRates = edit.downloadPercent !== undefined || edit.uploadPercent !== undefined
       if (changesRates && editor.role === 'member')
         throw apiError('FORBIDDEN', 'Only staff can change downloadPercent and uploadPercent.')
+      requireStaff(editor, edit.internal !== undefined && edit.internal !== torrent.internal)
       const { name, category, ...others } = edit
       const release = parseReleaseName(name ?? torrent.name)
       const chosen = category === undefined ? undefined : await categories.forRelease(category, release)
@@ -261,7 +283,7 @@ export function createTorrents(deps: {
       const isModerated = deps.approval === 'manual' && editor.role === 'member'
       const decide = (current: Torrent): DecidedChange => {
         const isApproved = current.state === 'approved'
-        const changed = changedContent(current, { name, category: chosen?.slug, description: edit.description })
+        const changed = changedContent(current, { ...edit, category: chosen?.slug })
         if (!isModerated || !isApproved || changed.length === 0) return { changes, by }
         const state = { state: 'pending', reason: `Changed by its uploader: ${changed.join(', ')}` } as const
         const waits = deps.editApproval === 'manual'
@@ -297,15 +319,26 @@ export function createTorrents(deps: {
 }
 
 /** The moderated fields that an edit changes. */
-function changedContent(
-  current: Torrent,
-  edited: { readonly [Field in 'name' | 'category' | 'description']: string | undefined },
-): readonly string[] {
+function changedContent(current: Torrent, edited: TorrentEdit): readonly string[] {
   const fields = ['name', 'category', 'description'] as const
-  return fields.filter((field) => edited[field] !== undefined && edited[field] !== current[field])
+  return [
+    ...fields.filter((field) => edited[field] !== undefined && edited[field] !== current[field]),
+    ...(edited.nfo ? ['NFO'] : []),
+    ...(edited.mediaInfo ? ['MediaInfo'] : []),
+  ]
 }
 
-function mayEdit(torrent: Torrent, user: Viewer): boolean {
+/** Marks that only staff may set. @throws ApiError FORBIDDEN */
+function requireStaff(user: Viewer, isInternal: boolean): void {
+  if (isInternal && user.role === 'member') throw apiError('FORBIDDEN', 'Only staff can set internal.')
+}
+
+/** Whether a torrent is visible. */
+export function maySee(torrent: ListedTorrent, viewer: Viewer): boolean {
+  return torrent.state === 'approved' || mayEdit(torrent, viewer)
+}
+
+function mayEdit(torrent: ListedTorrent, user: Viewer): boolean {
   return user.role !== 'member' || torrent.uploader?.id === user.id
 }
 

@@ -52,6 +52,9 @@ export type Outcome =
 /** The Torznab ID of torrents without a category. */
 const OTHER = 8000
 
+const INTERNAL = 'internal'
+const SCENE = 'scene'
+
 export type Answers = ReturnType<typeof createAnswers>
 
 /** Answers authorized requests. Errors of the stores are passed on. */
@@ -127,7 +130,11 @@ function capsOf(indexer: IndexerInfo, categories: readonly Category[]): Caps {
     registration: indexer.registration,
     supported: SUPPORTED_PARAMETERS,
     categories: capsCategories(categories),
-    tags: [{ name: FREELEECH, description: 'Downloads are not counted' }],
+    tags: [
+      { name: FREELEECH, description: 'Downloads are not counted' },
+      { name: INTERNAL, description: 'Released by staff of the site' },
+      { name: SCENE, description: 'Scene releases' },
+    ],
   }
 }
 
@@ -172,13 +179,17 @@ function feedItems(torrents: readonly ListedTorrent[], context: ItemContext): re
       leechers: torrent.leechers,
       infoHash: torrent.infoHash,
       rates: { download: best.downloadPercent / 100, upload: best.uploadPercent / 100 },
-      attributes: { ...attributesOf(torrent), tags: best.downloadPercent === 0 ? [FREELEECH] : [] },
+      attributes: { ...attributesOf(torrent), tags: tagsOf(torrent, best) },
     }
   })
 }
 
+function tagsOf({ internal, scene }: ListedTorrent, { downloadPercent }: Rates): readonly string[] {
+  return [...(downloadPercent === 0 ? [FREELEECH] : []), ...(internal ? [INTERNAL] : []), ...(scene ? [SCENE] : [])]
+}
+
 /** The attributes of a torrent, except those that every item has. */
-function attributesOf({ externalIds, release, uploader }: ListedTorrent): ItemAttributes {
+function attributesOf({ externalIds, release, uploader, anonymous }: ListedTorrent): ItemAttributes {
   const { imdb, tmdb, tvdb } = externalIds
   const isSeries = release.seasonFrom !== null || release.airDate !== null
   return {
@@ -190,7 +201,7 @@ function attributesOf({ externalIds, release, uploader }: ListedTorrent): ItemAt
     airDate: release.airDate === null ? undefined : new Date(`${release.airDate}T00:00:00Z`),
     year: release.year ?? undefined,
     team: release.group ?? undefined,
-    poster: uploader?.username,
+    poster: anonymous ? undefined : uploader?.username,
     resolution: release.resolution ?? undefined,
     videoCodec: release.codec ?? undefined,
     showTitle: isSeries ? (release.title ?? undefined) : undefined,

@@ -39,3 +39,9 @@ export function makeHybrid(name: string): Buffer {
     'piece layers': {},
   })
 }
+
+/** The optional parts of an upload, for tests of the use cases. */
+export const NO_DETAILS = {
+  ...{ anonymous: false, internal: false, scene: false, nfo: null, mediaInfo: null },
+  ...{ duplicateReason: null, refuseDuplicate: false },
+} as const

@@ -16,6 +16,8 @@ export type Catalogued = {
   readonly seeders: number
   readonly isFreeleech: boolean
   readonly uploader: string | undefined
+  /** Whether other members do not know the uploader. */
+  readonly anonymous: boolean
 }
 
 /** What a member did with a torrent. */
@@ -43,7 +45,7 @@ export function matchesFilters(torrent: Catalogued, context: Context): boolean {
 }
 
 function matches(torrent: Catalogued, name: string, value: string, context: Context): boolean {
-  const { release, ids, size, created, seeders, uploader } = torrent
+  const { release, ids, size, created, seeders, uploader, anonymous } = torrent
   const values = value.split(',')
   const hasOne = (...own: readonly (string | null)[]): boolean =>
     own.some((each) => each !== null && values.includes(each))
@@ -77,7 +79,7 @@ function matches(torrent: Catalogued, name: string, value: string, context: Cont
     case 'alive':
       return seeders > 0 === (value === 'true')
     case 'uploader':
-      return uploader?.toLowerCase() === value
+      return uploader?.toLowerCase() === value && (!anonymous || uploader === context.member)
     case 'imdb':
     case 'tmdb':
     case 'tvdb':
