@@ -1,10 +1,14 @@
-import type { ReactNode } from 'react'
+import { type ReactNode, useEffect, useRef } from 'react'
 import { type ApiError, explain } from '../api/error.ts'
 import { Button } from './button.tsx'
+import { LeaveGuard } from './leave-guard.tsx'
 
 export type Values = Readonly<Record<string, string>>
 
-/** A form that is sent once at a time. An error about one of its `fields` is shown there, any other above the buttons. */
+/**
+ * A form that is sent once at a time. An error about one of its `fields` is shown there and moves the focus to it, any other
+ * is shown above the buttons.
+ */
 export function Form({
   fields,
   error,
@@ -15,6 +19,7 @@ export function Form({
   kind = 'main',
   actions,
   label,
+  isDraft = true,
 }: {
   fields: readonly string[]
   error: ApiError | null | undefined
@@ -27,10 +32,19 @@ export function Form({
   /** After that button. */
   actions?: ReactNode
   label: string
+  /** Whether its text is worth a question before it is lost. */
+  isDraft?: boolean
 }) {
-  const isElsewhere = error != null && !fields.includes(error.field ?? '')
+  const element = useRef<HTMLFormElement>(null)
+  const wrong = fields.find((name) => name === error?.field)
+  const isElsewhere = error != null && wrong === undefined
+  useEffect(() => {
+    const field = wrong === undefined ? null : element.current?.elements.namedItem(wrong)
+    if (field instanceof HTMLElement) field.focus()
+  }, [error, wrong])
   return (
     <form
+      ref={element}
       className="form"
       aria-label={label}
       onSubmit={(event) => {
@@ -38,6 +52,7 @@ export function Form({
         if (!isBusy) onSubmit(textOf(new FormData(event.currentTarget)))
       }}
     >
+      {isDraft && <LeaveGuard form={element} error={error ?? null} />}
       {children}
       <div role="alert">{isElsewhere && <p className="form-problem">{explain(error)}</p>}</div>
       <div className="form-actions">

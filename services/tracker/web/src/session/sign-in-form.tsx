@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
 import { Form, TextField } from '@vault-and-tracker/web-kit/form'
-import { api, type OwnUser } from '../api/client.ts'
+import { account, api, type OwnUser } from '../api/client.ts'
 import { ownUser } from '../api/queries.ts'
 
 /** @param props a `username` that is given cannot be changed */
@@ -10,6 +10,7 @@ export function SignInForm({ onSignedIn, username }: { onSignedIn: () => void; u
   const signIn = useMutation<OwnUser, ApiError, { username: string; password: string }>({
     mutationFn: (body) => read(api.POST('/api/auth/login', { body })),
     onSuccess: (user) => {
+      account.signedIn(user.id)
       queries.setQueryData(ownUser.queryKey, user)
       onSignedIn()
     },
@@ -18,6 +19,7 @@ export function SignInForm({ onSignedIn, username }: { onSignedIn: () => void; u
   return (
     <Form
       label="Sign in"
+      isDraft={false}
       fields={['username', 'password']}
       error={signIn.error}
       isBusy={signIn.isPending}

@@ -35,6 +35,7 @@ export function SignIn({ reason }: { reason: string | undefined }) {
       )}
       <Form
         label="Sign in"
+        isDraft={false}
         fields={['token']}
         error={signIn.error}
         isBusy={signIn.isPending}
