@@ -1,5 +1,6 @@
 import { useRouter } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { ApiError } from '../api/error.ts'
 import { Empty, Pending, Problem } from '../feedback/states.tsx'
 import { usePageTitle } from './use-page-title.ts'
 
@@ -23,6 +24,8 @@ export function PageProblem({ error, reset }: { error: unknown; reset: () => voi
       <Problem
         error={error}
         onRetry={() => {
+          // The code of a page that could not be loaded is loaded again with the document, which names its files.
+          if (!(error instanceof ApiError)) location.reload()
           reset()
           void router.invalidate()
         }}

@@ -6,11 +6,6 @@ import { applyTheme, rememberedTheme } from '../theme/index.ts'
 /** Shows the application in the document's element `application`, in the remembered theme. */
 export function renderApplication(queries: QueryClient, application: ReactNode): void {
   applyTheme(rememberedTheme())
-  // After an update of the server, an open page asks for files that no longer exist. The new page knows the new ones.
-  addEventListener('vite:preloadError', (event) => {
-    event.preventDefault()
-    location.reload()
-  })
   const element = document.getElementById('application')
   if (element === null) throw new Error('The document has no element with the id "application".')
   createRoot(element).render(

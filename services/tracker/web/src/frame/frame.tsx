@@ -1,12 +1,13 @@
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
+import { lazyDialog } from '@vault-and-tracker/web-kit/feedback'
 import { Frame as KitFrame, NotFound as KitNotFound } from '@vault-and-tracker/web-kit/frame'
-import { lazy, Suspense, useState } from 'react'
+import { useState } from 'react'
 import { Bar } from './bar.tsx'
 import { useKeys } from './use-keys.ts'
 
 /** Pages for visitors have no bar. */
 const BARE = new Set(['/login', '/register'])
-const KeyList = lazy(async () => ({ default: (await import('./key-list.tsx')).KeyList }))
+const KeyList = lazyDialog(async () => (await import('./key-list.tsx')).KeyList)
 
 /** The frame of all pages. */
 export function Frame() {
@@ -18,11 +19,7 @@ export function Frame() {
       <KitFrame bar={!BARE.has(path) && <Bar onShowKeys={() => setShowsKeys(true)} />}>
         <Outlet />
       </KitFrame>
-      {showsKeys && (
-        <Suspense>
-          <KeyList onClose={() => setShowsKeys(false)} />
-        </Suspense>
-      )}
+      {showsKeys && <KeyList onClose={() => setShowsKeys(false)} />}
     </>
   )
 }
