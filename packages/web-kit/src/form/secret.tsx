@@ -10,8 +10,8 @@ type Copied = {
 
 /** `what` names the text for screen readers. */
 export function CopyButton({ text, what, onCopied }: Copied) {
-  const copy = (): void => {
-    navigator.clipboard.writeText(text).then(
+  const copy = (button: HTMLElement): void => {
+    copyText(text, button).then(
       () => {
         toast('Copied.')
         onCopied?.()
@@ -20,10 +20,31 @@ export function CopyButton({ text, what, onCopied }: Copied) {
     )
   }
   return (
-    <Button onClick={copy} aria-label={`Copy ${what}`}>
+    <Button onClick={({ currentTarget }) => copy(currentTarget)} aria-label={`Copy ${what}`}>
       Copy
     </Button>
   )
+}
+
+/**
+ * Copies a text. Browsers have a clipboard only for https:// and this machine. Elsewhere, the text is selected and copied
+ * as by a key, in a field after `button`, because a dialog makes everything outside of it inert.
+ */
+async function copyText(text: string, button: HTMLElement): Promise<void> {
+  if ('clipboard' in navigator) {
+    await navigator.clipboard.writeText(text)
+    return
+  }
+  const field = document.createElement('textarea')
+  field.className = 'visually-hidden'
+  field.value = text
+  button.after(field)
+  field.select()
+  // oxlint-disable-next-line typescript/no-deprecated -- the only way without a clipboard
+  const isCopied = document.execCommand('copy')
+  field.remove()
+  button.focus()
+  if (!isCopied) throw new Error('the browser has not copied the text')
 }
 
 /** A visible text that can be copied. */
