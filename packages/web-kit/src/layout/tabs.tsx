@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { type ReactNode, useEffect, useRef } from 'react'
+import type { ReactNode } from 'react'
 
 type Key = string | number | undefined
 
@@ -41,14 +41,8 @@ function Links(
   props: Props & { className: string; linkClass?: string; searchOf: (key: Key) => (before: Search) => Search },
 ) {
   const { label, tabs, current, className, linkClass, searchOf } = props
-  const nav = useRef<HTMLElement>(null)
-  useEffect(() => {
-    const link = nav.current?.querySelector<HTMLElement>('[data-current="true"]')
-    // On a narrow screen the tabs scroll; the page does not.
-    if (nav.current && link) nav.current.scrollLeft = link.offsetLeft - (nav.current.clientWidth - link.offsetWidth) / 2
-  }, [current])
   return (
-    <nav ref={nav} className={className} aria-label={label}>
+    <nav className={className} aria-label={label}>
       {tabs.map(([key, text]) => (
         <Link
           key={key ?? ''}
