@@ -15,7 +15,7 @@ export type Read = <Data>(request: Promise<Outcome<Data>>) => Promise<Data>
 export function createRead(sentences: Readonly<Record<string, string>>): Read {
   return async <Data>(request: Promise<Outcome<Data>>) => {
     const { data, error, response } = await request.catch((cause: unknown) => {
-      if (cause instanceof DOMException && cause.name === 'AbortError') throw cause
+      if (cause instanceof ApiError || (cause instanceof DOMException && cause.name === 'AbortError')) throw cause
       throw new ApiError({ status: 0, code: 'UNREACHABLE', message: 'Could not reach the server.' })
     })
     if (!response.ok) throw toApiError(error, response, sentences)

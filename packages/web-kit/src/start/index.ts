@@ -1,3 +1,4 @@
+export { createAccountGuard } from './account-guard.ts'
 export { createQueries, preload } from './queries.ts'
 export { renderApplication } from './render-application.tsx'
 export { notFoundIfMissing, ROUTER_DEFAULTS } from './router-defaults.ts'

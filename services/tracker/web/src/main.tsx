@@ -2,6 +2,7 @@ import '@vault-and-tracker/web-kit/styles.css'
 import { RouterProvider } from '@tanstack/react-router'
 import { createQueries, renderApplication } from '@vault-and-tracker/web-kit/start'
 import './styles/application.css'
+import { account } from './api/client.ts'
 import { ownUser } from './api/queries.ts'
 import { createAppRouter } from './router.tsx'
 import { SessionEnd, sessionHasEnded } from './session/session-end.tsx'
@@ -17,6 +18,8 @@ function askToSignIn(request: 'query' | 'mutation'): void {
   else if (queries.getQueryData(ownUser.queryKey) !== undefined) sessionHasEnded.set(true)
   else void router.navigate({ to: '/login', search: { next: href === '/torrents' ? undefined : href }, replace: true })
 }
+
+account.watch(() => sessionHasEnded.set(true))
 
 /** Repeats the reads that were refused. */
 function resume(): void {

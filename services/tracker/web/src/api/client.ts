@@ -1,8 +1,18 @@
 import { createApi } from '@vault-and-tracker/web-kit/api'
+import { createAccountGuard } from '@vault-and-tracker/web-kit/start'
 import type { components, paths } from '../../generated/openapi.ts'
+
+/** The account that the page shows. */
+export const account = createAccountGuard()
 
 /** The tracker's REST API. */
 export const api = createApi<paths>()
+
+api.use({
+  onRequest: ({ schemaPath }) => {
+    if (schemaPath !== '/api/auth/login' && schemaPath !== '/api/auth/register') account.require()
+  },
+})
 
 type Schemas = components['schemas']
 export type ListedTorrent = Schemas['ListedTorrent']

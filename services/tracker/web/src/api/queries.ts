@@ -1,12 +1,12 @@
 import { queryOptions } from '@tanstack/react-query'
 import { read } from '@vault-and-tracker/web-kit/api'
-import { api, type CategoryTree } from './client.ts'
+import { account, api, type CategoryTree } from './client.ts'
 
 const HOUR_MS = 3_600_000
 
 export const ownUser = queryOptions({
   queryKey: ['me'],
-  queryFn: ({ signal }) => read(api.GET('/api/user/me', { signal })),
+  queryFn: ({ signal }) => account.shows(read(api.GET('/api/user/me', { signal }))),
   staleTime: 60_000,
 })
 

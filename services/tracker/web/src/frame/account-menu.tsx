@@ -3,7 +3,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { read } from '@vault-and-tracker/web-kit/api'
 import { toast } from '@vault-and-tracker/web-kit/feedback'
 import { AccountMenu as Menu, ThemeButton } from '@vault-and-tracker/web-kit/frame'
-import { api } from '../api/client.ts'
+import { account, api } from '../api/client.ts'
 
 /** The member's own pages, the theme, the keyboard shortcuts, and signing out. */
 export function AccountMenu({ username, onShowKeys }: { username: string | undefined; onShowKeys: () => void }) {
@@ -13,6 +13,7 @@ export function AccountMenu({ username, onShowKeys }: { username: string | undef
     mutationFn: () => read(api.POST('/api/auth/logout')),
     onSuccess: async () => {
       await navigate({ to: '/login' })
+      account.signedIn(undefined)
       queries.clear()
     },
     onError: () => toast('Could not reach the server. You are still signed in.', 'bad'),

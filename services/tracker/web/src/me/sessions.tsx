@@ -5,7 +5,7 @@ import { Confirm, Pending, toast, toastProblem } from '@vault-and-tracker/web-ki
 import { Button } from '@vault-and-tracker/web-kit/form'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
 import { useState } from 'react'
-import { api, type Session } from '../api/client.ts'
+import { account, api, type Session } from '../api/client.ts'
 import { sessionColumns } from '../standing/session-columns.tsx'
 import { nameOfProgram } from '../standing/user-agent.ts'
 
@@ -70,6 +70,7 @@ function SignOutEverywhere({ count, onClose }: { count: number; onClose: () => v
     mutationFn: () => read(api.DELETE('/api/auth/sessions')),
     onSuccess: async () => {
       await navigate({ to: '/login' })
+      account.signedIn(undefined)
       queries.clear()
     },
     onError: toastProblem,

@@ -4,7 +4,7 @@ import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
 import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
 import { Form, TextField } from '@vault-and-tracker/web-kit/form'
 import { Gate } from '@vault-and-tracker/web-kit/frame'
-import { api, type OwnUser } from '../api/client.ts'
+import { account, api, type OwnUser } from '../api/client.ts'
 import { ownUser, site } from '../api/queries.ts'
 
 const route = getRouteApi('/register')
@@ -38,6 +38,7 @@ function RegisterForm({ needsInvite }: { needsInvite: boolean }) {
   const register = useMutation<OwnUser, ApiError, NewAccount>({
     mutationFn: (body) => read(api.POST('/api/auth/register', { body })),
     onSuccess: (user) => {
+      account.signedIn(user.id)
       queries.setQueryData(ownUser.queryKey, user)
       void navigate({ to: '/torrents', replace: true })
     },

@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Dialog } from '@vault-and-tracker/web-kit/feedback'
+import { account } from '../api/client.ts'
 import { ownUser } from '../api/queries.ts'
 import { SignInForm } from './sign-in-form.tsx'
 
@@ -8,6 +9,7 @@ export function SignInAgain({ onSignedIn, onClose }: { onSignedIn: () => void; o
   const username = useQueryClient().getQueryData(ownUser.queryKey)?.username
   return (
     <Dialog title="Your session has ended" onClose={onClose}>
+      {account.isSwitched() && <p>Another account has signed in in this browser. To use that one, reload the page.</p>}
       <p>Sign in to continue. Everything you typed is still here. If you were sending a form, send it again.</p>
       <SignInForm username={username} onSignedIn={onSignedIn} />
     </Dialog>

@@ -1,5 +1,5 @@
 import { ApiError } from '@vault-and-tracker/web-kit/api'
-import type { Torrent } from '../api/client.ts'
+import { account, type Torrent } from '../api/client.ts'
 
 /**
  * Sends an upload with XMLHttpRequest, because only that reports progress.
@@ -9,6 +9,7 @@ import type { Torrent } from '../api/client.ts'
  */
 export function sendUpload(form: FormData, onProgress: (part: number) => void): Promise<Torrent> {
   return new Promise((resolve, reject) => {
+    account.require()
     const request = new XMLHttpRequest()
     request.open('POST', '/api/torrents')
     request.responseType = 'json'
