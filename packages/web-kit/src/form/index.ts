@@ -1,6 +1,7 @@
 export { Button } from './button.tsx'
 export { Field, TextArea, TextField } from './field.tsx'
 export { Form, type Values } from './form.tsx'
+export { saveFile } from './save-file.ts'
 export { SearchField } from './search-field.tsx'
 export { Copyable, CopyButton, Secret } from './secret.tsx'
 export { type Choice, Select, SelectField } from './select.tsx'

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { formatAge, formatBytes, formatCount, formatExactTime } from '@vault-and-tracker/web-kit/format'
 import type { Column } from '@vault-and-tracker/web-kit/table'
 import type { ListedTorrent } from '../api/client.ts'
+import { DownloadLink } from '../release/download-link.tsx'
 import { Peers } from '../release/peers.tsx'
 import { BreakableName, RowTags } from '../release/release-tags.tsx'
 import { TorrentTags } from './torrent-tags.tsx'
@@ -14,7 +15,7 @@ export function torrentColumns(pathOf: (slug: string) => string, now: number): r
       isMain: true,
       cell: (torrent) => (
         <>
-          <Link to="/torrents/$id" params={{ id: torrent.id }} className="row-link">
+          <Link to="/torrents/$id" params={{ id: torrent.id }} className="row-link" preload={false}>
             <BreakableName name={torrent.name} />
           </Link>{' '}
           <TorrentTags torrent={torrent} />
@@ -54,11 +55,11 @@ export function torrentColumns(pathOf: (slug: string) => string, now: number): r
     {
       head: 'File',
       isMinor: true,
-      cell: ({ id, name }) => (
-        <a className="row-action download" href={`/api/torrents/${id}/download`} download>
+      cell: (torrent) => (
+        <DownloadLink torrent={torrent} className="row-action download">
           <span aria-hidden="true">⤓</span>
-          <span className="visually-hidden">Download .torrent of {name}</span>
-        </a>
+          <span className="visually-hidden">Download .torrent of {torrent.name}</span>
+        </DownloadLink>
       ),
     },
   ]

@@ -6,6 +6,7 @@ import { usePageTitle } from '@vault-and-tracker/web-kit/frame'
 import { Details, Facts, Tabs } from '@vault-and-tracker/web-kit/layout'
 import type { Torrent } from '../api/client.ts'
 import { categories, flatten, ownUser } from '../api/queries.ts'
+import { DownloadLink } from '../release/download-link.tsx'
 import { Peers } from '../release/peers.tsx'
 import { BreakableName, ReleaseTags } from '../release/release-tags.tsx'
 import { AskForSeeders } from './ask-for-seeders.tsx'
@@ -33,9 +34,9 @@ export function TorrentPage() {
         {torrent.stateReason !== null && <p className="notice">Reason: {torrent.stateReason}</p>}
         <TorrentFacts torrent={torrent} now={dataUpdatedAt} />
         <div className="form-actions">
-          <a className="button" data-kind="main" href={`/api/torrents/${id}/download`} download>
+          <DownloadLink torrent={torrent} className="button" data-kind="main">
             Download .torrent
-          </a>
+          </DownloadLink>
           <AskForSeeders torrent={torrent} />
           <OwnActions torrent={torrent} />
         </div>
@@ -115,7 +116,13 @@ function About({ torrent }: { torrent: Torrent }) {
   ] as const
   return (
     <div className="about">
-      {description === '' ? <p className="muted">No description.</p> : <p className="description">{description}</p>}
+      {description === '' ? (
+        <p className="muted">No description.</p>
+      ) : (
+        <p className="description" dir="auto">
+          {description}
+        </p>
+      )}
       <Details
         facts={[
           ...hashes.flatMap(([label, hash]) =>

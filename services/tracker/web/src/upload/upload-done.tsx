@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { Button } from '@vault-and-tracker/web-kit/form'
 import { useEffect, useRef } from 'react'
 import type { Torrent } from '../api/client.ts'
+import { DownloadLink } from '../release/download-link.tsx'
 
 /** The next step: the tracker's copy has another info hash than the file that was sent. */
 export function UploadDone({ torrent, onAnother }: { torrent: Torrent; onAnother: () => void }) {
@@ -23,9 +24,9 @@ export function UploadDone({ torrent, onAnother }: { torrent: Torrent; onAnother
         add it to your client, and point it to the files you already have.
       </p>
       <div className="form-actions">
-        <a className="button" data-kind="main" href={`/api/torrents/${torrent.id}/download`} download>
+        <DownloadLink torrent={torrent} className="button" data-kind="main">
           Download .torrent
-        </a>
+        </DownloadLink>
         <Button onClick={onAnother}>Upload another torrent</Button>
       </div>
     </div>

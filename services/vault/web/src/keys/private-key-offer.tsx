@@ -1,5 +1,5 @@
 import { OnceDialog } from '@vault-and-tracker/web-kit/feedback'
-import { Button } from '@vault-and-tracker/web-kit/form'
+import { Button, saveFile } from '@vault-and-tracker/web-kit/form'
 import { useState } from 'react'
 
 /** Offers a new private key once. It exists only in this page, until the dialog closes. */
@@ -15,7 +15,7 @@ export function PrivateKeyOffer(props: {
   const [isSaved, setSaved] = useState(false)
   const fileName = `${project}${name === 'default' ? '' : `-${name}`}.jwk`
   const save = (): void => {
-    saveFile(fileName, `${privateJwk}\n`)
+    saveFile(fileName, new Blob([`${privateJwk}\n`], { type: 'application/json' }))
     setSaved(true)
   }
   return (
@@ -44,14 +44,4 @@ export function PrivateKeyOffer(props: {
       )}
     </OnceDialog>
   )
-}
-
-/** Saves a text to the reader's disk, without a server. */
-function saveFile(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }))
-  const link = document.createElement('a')
-  link.href = url
-  link.download = name
-  link.click()
-  URL.revokeObjectURL(url)
 }
