@@ -53,7 +53,7 @@ export function Field({
 export function TextField({ label, name, hint, error, ...input }: Described & ComponentProps<'input'>) {
   return (
     <Field label={label} name={name} hint={hint} error={error}>
-      {(attributes) => <input {...input} {...attributes} className="input" />}
+      {(attributes) => <input dir="auto" {...input} {...attributes} className="input" />}
     </Field>
   )
 }
@@ -61,7 +61,7 @@ export function TextField({ label, name, hint, error, ...input }: Described & Co
 export function TextArea({ label, name, hint, error, ...input }: Described & ComponentProps<'textarea'>) {
   return (
     <Field label={label} name={name} hint={hint} error={error}>
-      {(attributes) => <textarea {...input} {...attributes} className="input" />}
+      {(attributes) => <textarea dir="auto" {...input} {...attributes} className="input" />}
     </Field>
   )
 }

@@ -40,14 +40,18 @@ export function RowTags({ release }: { release: Release }) {
   return words.length === 0 ? null : <span className="row-tags">{words.join(' · ')}</span>
 }
 
-/** A name that may break after its dots and underscores. */
+/** A name in its own direction, which may break after its dots and underscores. */
 export function BreakableName({ name }: { name: string }) {
   const parts = name.split(/(?<=[._])(?=[^._])/)
-  return parts.map((part, index) => (
-    // The parts never change their order.
-    <span key={`${index} ${part}`}>
-      {part}
-      <wbr />
-    </span>
-  ))
+  return (
+    <bdi>
+      {parts.map((part, index) => (
+        // The parts never change their order.
+        <span key={`${index} ${part}`}>
+          {part}
+          <wbr />
+        </span>
+      ))}
+    </bdi>
+  )
 }
