@@ -51,9 +51,10 @@ test('a member uploads a torrent, corrects the preview, and downloads the copy o
   await page.getByLabel('Choose a .torrent file').setInputFiles(fileOf(name))
   await page.getByRole('heading', { name: 'The Long Harbour' }).waitFor()
   await page.getByLabel('Category').selectOption('tv')
-  await page.getByText('TV / HD').waitFor()
+  const preview = page.getByRole('region', { name: 'Preview' })
+  await preview.getByText('TV / HD').waitFor()
   await page.getByLabel('Name').fill(name.replace('1080p', '2160p'))
-  await page.getByText('TV / UHD/4K').waitFor()
+  await preview.getByText('TV / UHD/4K').waitFor()
   expect(await problems('upload-understood')).toEqual([])
 
   await page.getByLabel('IMDb').fill('tt0000000')

@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { categories, flatten } from './queries.ts'
 
-/** The categories as options, subcategories indented. */
+/** The categories as options, by their full names: several have a subcategory HD. */
 export function CategoryOptions() {
   const { data = [] } = useQuery(categories)
-  return flatten(data).map(({ slug, name, level }) => (
+  return flatten(data).map(({ slug, path }) => (
     <option key={slug} value={slug}>
-      {level === 0 ? name : `\u2003${name}`}
+      {path}
     </option>
   ))
 }
