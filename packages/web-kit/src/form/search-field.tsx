@@ -13,13 +13,17 @@ export function SearchField(props: {
   const [text, setText] = useState(value)
   const input = useRef<HTMLInputElement>(null)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const asked = useRef(value)
+  // The address differs from what was asked for after Back. While someone types, it only lags behind.
   useEffect(() => {
-    if (document.activeElement !== input.current) setText(value)
+    if (asked.current !== value) setText(value)
+    asked.current = value
   }, [value])
   useEffect(() => () => clearTimeout(timer.current), [])
   const search = (words: string): void => {
     clearTimeout(timer.current)
-    onChange(words.trim() || undefined)
+    asked.current = words.trim()
+    onChange(asked.current || undefined)
   }
   return (
     <form

@@ -16,19 +16,23 @@ export function SearchBox() {
     structuralSharing: true,
   })
   const [text, setText] = useState(searched)
-  const input = useRef<HTMLInputElement>(null)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const asked = useRef(searched)
+  // The address differs from what was asked for after Back. While someone types, it only lags behind.
   useEffect(() => {
-    if (document.activeElement !== input.current) setText(searched)
+    if (asked.current !== searched) setText(searched)
+    asked.current = searched
   }, [searched])
   const search = (words: string, replace: boolean): void => {
     clearTimeout(timer.current)
     const id = idIn(words)
     if (id !== undefined) {
       setText('')
+      asked.current = ''
       void navigate({ to: '/torrents', search: id })
       return
     }
+    asked.current = words.trim()
     void navigate({
       to: '/torrents',
       search: (before) => ({ ...(isList ? before : {}), search: words.trim() || undefined, page: undefined }),
@@ -41,11 +45,10 @@ export function SearchBox() {
       className="search"
       onSubmit={(event) => {
         event.preventDefault()
-        search(text, isList)
+        search(text, searched !== '')
       }}
     >
       <input
-        ref={input}
         id="search"
         type="search"
         className="input"
@@ -64,7 +67,7 @@ export function SearchBox() {
         onChange={({ target }) => {
           setText(target.value)
           clearTimeout(timer.current)
-          if (isList) timer.current = setTimeout(() => search(target.value, true), PAUSE_MS)
+          if (isList) timer.current = setTimeout(() => search(target.value, searched !== ''), PAUSE_MS)
         }}
       />
     </form>
