@@ -49,7 +49,7 @@ function columnsOf(requiredSeconds: number, now: number): readonly Column<Seedin
       head: 'Torrent',
       isMain: true,
       cell: ({ torrent }) => (
-        <Link to="/torrents/$id" params={{ id: torrent.id }} className="row-link">
+        <Link to="/torrents/$id" params={{ id: torrent.id }} className="row-link" preload={false}>
           <BreakableName name={torrent.name} />
         </Link>
       ),

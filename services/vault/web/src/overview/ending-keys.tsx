@@ -33,7 +33,7 @@ function columnsAt(now: number): readonly Column<KeyOfProject>[] {
       head: 'Project',
       isMain: true,
       cell: ({ project }) => (
-        <Link to="/projects/$name" params={{ name: project }} className="row-link">
+        <Link to="/projects/$name" params={{ name: project }} className="row-link" preload={false}>
           {project}
         </Link>
       ),

@@ -75,7 +75,7 @@ function columnsAt(now: number): readonly Column<Listed>[] {
       isMain: true,
       cell: ({ name, requireContentDigest }) => (
         <>
-          <Link to="/projects/$name" params={{ name }} className="row-link">
+          <Link to="/projects/$name" params={{ name }} className="row-link" preload={false}>
             {name}
           </Link>{' '}
           {requireContentDigest && <span className="tag">digest required</span>}

@@ -79,6 +79,7 @@ function columnsOf(move: MoveRow, remove: (row: TreeRow) => void): readonly Colu
           to="/admin/categories"
           search={{ edit: category.slug }}
           className="row-link"
+          preload={false}
           data-level={parent === undefined ? 0 : 1}
         >
           {parent !== undefined && <span className="visually-hidden">{parent.name}: </span>}

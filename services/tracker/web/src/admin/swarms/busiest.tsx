@@ -61,7 +61,7 @@ function columnsAt(now: number): readonly Column<BusyTorrent>[] {
       head: 'Name',
       isMain: true,
       cell: ({ id, name }) => (
-        <Link to="/admin/swarms/$id" params={{ id }} className="row-link">
+        <Link to="/admin/swarms/$id" params={{ id }} className="row-link" preload={false}>
           <BreakableName name={name} />
         </Link>
       ),

@@ -78,7 +78,12 @@ function columnsAt(now: number): readonly Column<TorznabUser>[] {
       isMain: true,
       cell: ({ user, blocked }) => (
         <>
-          <Link to="/admin/torznab" search={{ tab: 'requests', user: user.username }} className="row-link">
+          <Link
+            to="/admin/torznab"
+            search={{ tab: 'requests', user: user.username }}
+            className="row-link"
+            preload={false}
+          >
             {user.username}
           </Link>{' '}
           {blocked && (

@@ -43,7 +43,7 @@ function columnsAt(now: number, user: ManagedUser): readonly Column<Invite>[] {
             'Unused'
           )
         ) : (
-          <Link to="/admin/users" search={{ search: usedBy }} className="row-link">
+          <Link to="/admin/users" search={{ search: usedBy }} className="row-link" preload={false}>
             {usedBy}
           </Link>
         ),

@@ -80,7 +80,7 @@ function columnsAt(now: number): readonly Column<ManagedUser>[] {
       isMain: true,
       cell: (user) => (
         <>
-          <Link to="/admin/users/$id" params={{ id: user.id }} className="row-link">
+          <Link to="/admin/users/$id" params={{ id: user.id }} className="row-link" preload={false}>
             {user.username}
           </Link>{' '}
           <UserTags user={user} />
