@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals'
 import type { Client } from '../../tests/support/client.ts'
-import { DESKTOP, useSite } from './support/site.ts'
+import { PASSWORD } from '../../tests/support/tracker.ts'
+import { DESKTOP, NARROW, useSite } from './support/site.ts'
 
 const site = useSite()
 let member: Client
@@ -73,6 +74,8 @@ test('a new page gets the focus, except while typing; a dialog returns it', asyn
   await page.goto(`${site.tracker.url}/me?tab=keys`)
   await page.getByRole('button', { name: 'Reset passkey' }).click()
   await page.getByRole('dialog').waitFor()
+  // Enter must not confirm by accident.
+  expect(await focused()).toBe('Cancel')
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   expect(await focused()).toBe('Reset passkey')
@@ -116,4 +119,128 @@ test('the remembered theme applies before the application loads', async () => {
   await page.reload()
   expect(await page.getAttribute('html', 'data-theme')).toBe('dark')
   expect(await page.evaluate('getComputedStyle(document.documentElement).colorScheme')).toBe('dark')
+})
+
+test('a page stays, with what was typed, if the code of another cannot be loaded', async () => {
+  const { page, problems } = await site.open('/me?tab=password', DESKTOP, member)
+  const field = page.getByLabel('Current password')
+  await field.fill('typed')
+  await page.route('**/assets/**', (route) => route.abort())
+  const failed = page.waitForEvent('requestfailed')
+  await page.getByRole('link', { name: 'Upload', exact: true }).hover()
+  await failed
+  await page.locator('h1').click()
+  await page.keyboard.press('?')
+  await page.getByText('Could not load this.').waitFor()
+  expect(await page.getByRole('alert').count()).toBe(1)
+  expect(await field.inputValue()).toBe('typed')
+  expect(await problems('not-loaded')).toEqual([])
+})
+
+test('a page whose code is missing shows an error instead of reloading again and again', async () => {
+  const { page, problems } = await site.open('/torrents', DESKTOP, member)
+  let loads = 0
+  page.on('load', () => {
+    loads += 1
+  })
+  await page.route('**/assets/upload-page*', (route) => route.fulfill({ status: 404 }))
+  await page.getByRole('link', { name: 'Upload', exact: true }).click()
+  await page.getByText('Could not load this').waitFor()
+  expect(loads).toBeLessThanOrEqual(1)
+  expect((await problems('page-missing')).filter((problem) => !problem.startsWith('console: TypeError'))).toEqual([])
+  await page.unroute('**/assets/upload-page*')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByRole('heading', { name: 'Upload torrent' }).waitFor()
+})
+
+test('typed text is kept unless the member discards it', async () => {
+  const { page, problems } = await site.open('/me?tab=password', DESKTOP, member)
+  const field = page.getByLabel('Current password')
+  const tabs = page.getByRole('navigation', { name: 'Your account' })
+  const asked = page.getByRole('dialog', { name: 'Discard changes?' })
+  await field.fill('typed')
+  for (const leave of [
+    () => page.getByRole('link', { name: 'Torrents', exact: true }).click(),
+    () => tabs.getByRole('link', { name: 'Sessions' }).click(),
+  ]) {
+    await leave()
+    await asked.getByRole('button', { name: 'Keep editing' }).click()
+    await asked.waitFor({ state: 'detached' })
+    expect(await field.inputValue()).toBe('typed')
+    expect(new URL(page.url()).search).toBe('?tab=password')
+  }
+  await tabs.getByRole('link', { name: 'Sessions' }).click()
+  await asked.waitFor()
+  expect(await problems('discard')).toEqual([])
+  await asked.getByRole('button', { name: 'Discard changes' }).click()
+  await page.getByText('This session').waitFor()
+  // Nothing was typed here, so nothing is asked.
+  await tabs.getByRole('link', { name: 'Password' }).click()
+  await tabs.getByRole('link', { name: 'Sessions' }).click()
+  await page.getByText('This session').waitFor()
+})
+
+test('on a phone, all tabs of a page are visible', async () => {
+  const { page, problems } = await site.open('/me?tab=sessions', NARROW, member)
+  const tabs = page.getByRole('navigation', { name: 'Your account' }).getByRole('link')
+  await page.getByText('This session').waitFor()
+  for (const tab of await tabs.all()) {
+    const { x, width } = (await tab.boundingBox()) ?? { x: -1, width: 0 }
+    expect(x).toBeGreaterThanOrEqual(0)
+    expect(x + width).toBeLessThanOrEqual(NARROW.width)
+  }
+  expect(await problems('tabs')).toEqual([])
+})
+
+test('a tab does not act as the account that signed in in another tab', async () => {
+  const visit = await site.open('/login', DESKTOP)
+  const { page, context, problems } = visit
+  const signIn = async (on: typeof page, username: string): Promise<void> => {
+    const dialog = on.getByRole('form', { name: 'Sign in' })
+    await dialog.getByLabel('Username').fill(username)
+    await dialog.getByLabel('Password').fill(PASSWORD)
+    await dialog.getByRole('button', { name: 'Sign in' }).click()
+  }
+  const bob = await site.tracker.signedIn('bob')
+  await signIn(page, 'alice')
+  await page.getByRole('button', { name: 'alice' }).waitFor()
+  await page.getByRole('link', { name: 'Upload', exact: true }).hover()
+  await page.goto(`${site.tracker.url}/me`)
+  await page.getByRole('checkbox').waitFor()
+  const other = await context.newPage()
+  await other.goto(`${site.tracker.url}/login`)
+  await signIn(other, 'bob')
+  await other.getByRole('button', { name: 'bob' }).waitFor()
+
+  const dialog = page.getByRole('dialog', { name: 'Your session has ended' })
+  await dialog.getByText('Another account').waitFor()
+  expect(await problems('other-account')).toEqual([])
+  await page.keyboard.press('Escape')
+  const sent: string[] = []
+  page.on('request', (request) => sent.push(`${request.method()} ${request.url()}`))
+  await page.getByRole('checkbox').click()
+  await dialog.waitFor()
+  expect(sent.filter((each) => each.includes('/api/user'))).toEqual([])
+  expect((await bob.get('/api/user/me')).json).toMatchObject({ statsPublic: true })
+  await dialog.getByLabel('Password').fill(PASSWORD)
+  await dialog.getByRole('button', { name: 'Sign in' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  await page.getByRole('checkbox').click()
+  await page.getByText('Saved.').waitFor()
+  expect((await member.get('/api/user/me')).json).toMatchObject({ statsPublic: false })
+  await other.getByText('Another account').waitFor()
+})
+
+test('on plain http, where browsers have no clipboard, Copy works', async () => {
+  const { page, context } = await site.open('/upload', DESKTOP, member)
+  await context.addInitScript('delete Navigator.prototype.clipboard')
+  await page.goto(`${site.tracker.url}/me?tab=keys`)
+  await page.getByRole('button', { name: 'Copy passkey' }).click()
+  await page.getByText('Copied.').waitFor()
+  expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Copy passkey')
+  await page.getByLabel('Search torrents').focus()
+  await page.keyboard.press('Control+V')
+  expect(await page.getByLabel('Search torrents').inputValue()).toBe(
+    (await member.get('/api/user/me')).member('passkey'),
+  )
 })

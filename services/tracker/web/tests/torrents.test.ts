@@ -159,3 +159,101 @@ test('a torrent of another member can be neither edited nor deleted', async () =
   await page.getByRole('button', { name: 'bob' }).waitFor()
   expect(await page.getByRole('button', { name: 'Delete torrent' }).count()).toBe(0)
 })
+
+test('pointing at rows reads nothing, so that scrolling does not spend the rate limit', async () => {
+  const { page } = await site.open('/torrents', DESKTOP, member)
+  await page.getByText('60 torrents').waitFor()
+  const read: string[] = []
+  page.on('request', (request) => read.push(new URL(request.url()).pathname))
+  for (const row of (await page.locator('.row-link').all()).slice(0, 4)) {
+    await row.hover()
+    // The router waits for 50 ms before it reads a page.
+    await page.waitForTimeout(80)
+  }
+  expect(read.filter((path) => path.startsWith('/api/torrents/'))).toEqual([])
+})
+
+test('a refused download says why', async () => {
+  const leecher = await site.tracker.signedIn('leecher')
+  await site.tracker.sql(`update users set can_download = false where username = 'leecher'`)
+  const { page, problems } = await site.open('/torrents?search=paper+moons', DESKTOP, leecher)
+  await page.getByRole('link', { name: `Download .torrent of ${RELEASES.film}` }).click()
+  await page.getByText('Downloads are disabled for your account.').waitFor()
+  expect(new URL(page.url()).pathname).toBe('/torrents')
+  await page.getByRole('link', { name: RELEASES.film, exact: true }).click()
+  await page.getByRole('link', { name: 'Download .torrent' }).click()
+  await page.getByRole('status').getByText('Downloads are disabled for your account.').first().waitFor()
+  expect(await problems('download-refused')).toEqual([])
+})
+
+test('Back after a search returns to the list before it', async () => {
+  const visit = await site.open('/torrents', DESKTOP, member)
+  const { page } = visit
+  await page.getByText('60 torrents').waitFor()
+  const box = page.getByLabel('Search torrents')
+  await box.pressSequentially('harb')
+  await page.waitForURL('**/torrents?search=harb')
+  await box.pressSequentially('our')
+  await page.waitForURL('**/torrents?search=harbour')
+  await page.goBack()
+  await page.waitForURL('**/torrents')
+  await page.getByText('60 torrents').waitFor()
+  expect(await box.inputValue()).toBe('')
+})
+
+test('a category is chosen by its full name', async () => {
+  const { page } = await site.open('/torrents?search=paper+moons', DESKTOP, member)
+  await page.getByRole('link', { name: RELEASES.film, exact: true }).click()
+  await page.getByRole('button', { name: 'Edit torrent' }).click()
+  const options = await page.getByLabel('Category').locator('option').allTextContents()
+  expect(options).toContain('Movies / UHD/4K')
+  expect(new Set(options).size).toBe(options.length)
+})
+
+test('names are written in their own direction', async () => {
+  const name = 'קול.המים.2024.1080p'
+  const uploaded = await member.upload(makeTorrent(name), { category: 'movies-hd', description: 'שלום' })
+  const { page } = await site.open(`/torrents/${uploaded.member('id')}`, DESKTOP, member)
+  const directionOf = (selector: string): Promise<string> =>
+    page.evaluate(`getComputedStyle(document.querySelector('${selector}')).direction`)
+  await page.getByText('שלום').waitFor()
+  expect(await directionOf('h1 bdi')).toBe('rtl')
+  expect(await directionOf('.description')).toBe('rtl')
+  await page.getByRole('button', { name: 'Edit torrent' }).click()
+  await page.getByLabel('Name').waitFor()
+  expect(await directionOf('input[name="name"]')).toBe('rtl')
+  expect(await directionOf('textarea[name="description"]')).toBe('rtl')
+  await page.goto(`${site.tracker.url}/torrents?search=2024`)
+  await page.getByRole('link', { name, exact: true }).waitFor()
+  const order = page.evaluate<string[]>(
+    `Array.from(document.querySelectorAll('.row-link bdi'), (each) => getComputedStyle(each).direction)`,
+  )
+  expect(new Set(await order)).toEqual(new Set(['rtl', 'ltr']))
+  await member.delete(`/api/torrents/${uploaded.member('id')}`)
+})
+
+test('a dialog with typed text closes only after a question', async () => {
+  const { page, problems } = await site.open('/torrents?search=paper+moons', DESKTOP, member)
+  await page.getByRole('link', { name: RELEASES.film, exact: true }).click()
+  const opener = page.getByRole('button', { name: 'Edit torrent' })
+  await opener.click()
+  const dialog = page.getByRole('dialog', { name: 'Edit torrent' })
+  await dialog.getByLabel('Description').focus()
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  await opener.click()
+  await dialog.getByLabel('Description').fill('Recorded at home.')
+  const asked = page.getByRole('dialog', { name: 'Discard changes?' })
+  await page.keyboard.press('Escape')
+  await asked.waitFor()
+  expect(await problems('discard-dialog')).toEqual([])
+  await page.keyboard.press('Escape')
+  await asked.waitFor({ state: 'detached' })
+  await page.goBack()
+  await asked.getByRole('button', { name: 'Keep editing' }).click()
+  expect(await dialog.getByLabel('Description').inputValue()).toBe('Recorded at home.')
+  await page.keyboard.press('Escape')
+  await asked.getByRole('button', { name: 'Discard changes' }).click()
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Edit torrent')
+})
