@@ -2,10 +2,10 @@ import { ApiError } from '../api/error.ts'
 
 const KEY = 'account'
 
-/** Keeps a page from acting as an account that signed in in another tab. */
-export type AccountGuard = ReturnType<typeof createAccountGuard>
-
-/** The tabs of a browser share the cookie of a session. This remembers, for all tabs, whose it is. */
+/**
+ * Keeps a page from acting as an account that signed in in another tab. The tabs of a browser share the cookie of a session,
+ * and this remembers for all of them whose it is.
+ */
 export function createAccountGuard() {
   /** The account that this page shows. */
   let shown: string | undefined
