@@ -7,7 +7,10 @@ export function AccountMenu({ label, children }: { label: string; children: (clo
   return (
     <div className="account">
       <button type="button" className="account-button" popoverTarget={ID}>
-        {label}
+        <span className="avatar" aria-hidden="true">
+          {label.slice(0, 1)}
+        </span>
+        <span className="account-name">{label}</span>
         <span aria-hidden="true">▾</span>
       </button>
       <div id={ID} popover="auto" className="account-menu">

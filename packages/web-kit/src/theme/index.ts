@@ -1,24 +1,28 @@
-const KEY = 'theme'
-const THEMES = ['system', 'light', 'dark'] as const
-
-export type Theme = (typeof THEMES)[number]
-
-export function rememberedTheme(): Theme {
-  const kept = localStorage.getItem(KEY)
-  return THEMES.find((theme) => theme === kept) ?? 'system'
-}
-
-export function applyTheme(theme: Theme): void {
-  if (theme === 'system') {
-    localStorage.removeItem(KEY)
-    delete document.documentElement.dataset['theme']
-  } else {
-    localStorage.setItem(KEY, theme)
-    document.documentElement.dataset['theme'] = theme
+/** A choice of the reader that this browser remembers, applied as an attribute of the document. */
+function createChoice<const Value extends string>(key: string, values: readonly [Value, ...Value[]]) {
+  const [initial] = values
+  const remembered = (): Value => {
+    const kept = localStorage.getItem(key)
+    return values.find((value) => value === kept) ?? initial
+  }
+  const apply = (value: Value): void => {
+    if (value === initial) {
+      localStorage.removeItem(key)
+      delete document.documentElement.dataset[key]
+    } else {
+      localStorage.setItem(key, value)
+      document.documentElement.dataset[key] = value
+    }
+  }
+  return {
+    remembered,
+    apply,
+    /** The value after another one, in turn. */
+    after: (value: Value): Value => values[(values.indexOf(value) + 1) % values.length] ?? initial,
   }
 }
 
-/** The next of system, light, dark. */
-export function themeAfter(theme: Theme): Theme {
-  return THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? 'system'
-}
+/** Light, dark, or that of the system. */
+export const theme = createChoice('theme', ['system', 'light', 'dark'])
+/** The height of rows and controls. */
+export const density = createChoice('density', ['comfortable', 'compact'])

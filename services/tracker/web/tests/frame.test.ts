@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals'
 import type { Client } from '../../tests/support/client.ts'
 import { PASSWORD } from '../../tests/support/tracker.ts'
-import { DESKTOP, NARROW, useSite } from './support/site.ts'
+import { addTorrent, DESKTOP, NARROW, useSite } from './support/site.ts'
 
 const site = useSite()
 let member: Client
@@ -111,6 +111,60 @@ test('the theme is switched and remembered', async () => {
   await page.getByRole('button', { name: 'alice' }).waitFor()
   expect(await ground()).not.toBe(light)
 })
+
+test('a compact density is remembered and makes rows lower', async () => {
+  await addTorrent(member, 'Paper.Moons.2024.1080p')
+  const { page, problems } = await site.open('/torrents', DESKTOP, member)
+  const height = (): Promise<number> =>
+    page.evaluate(`document.querySelector('tbody tr').getBoundingClientRect().height`)
+  await page.getByRole('row', { name: 'Paper.Moons' }).waitFor()
+  const comfortable = await height()
+  await page.getByRole('button', { name: 'alice' }).click()
+  await page.getByRole('button', { name: 'Density: comfortable' }).click()
+  expect(await height()).toBeLessThan(comfortable)
+  const compact = await height()
+  await page.reload()
+  await page.getByRole('row', { name: 'Paper.Moons' }).waitFor()
+  expect(await height()).toBe(compact)
+  expect(await problems('torrents-compact')).toEqual([])
+})
+
+test('links and buttons are readable in both themes, whatever the accent colour is', async () => {
+  const { page } = await site.open('/login', DESKTOP)
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    const worst = await page.evaluate<Record<string, number>>(WORST_CONTRASTS)
+    for (const [ground, contrast] of Object.entries(worst))
+      expect({ colorScheme, ground, isReadable: contrast >= 4.5 }).toEqual({ colorScheme, ground, isReadable: true })
+    expect(Object.keys(worst)).toHaveLength(7)
+  }
+})
+
+/** The lowest contrast (WCAG 2.2) of the accent with everything that it is next to, over colours of the whole cube. */
+const WORST_CONTRASTS = `(() => {
+  const canvas = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true })
+  const probe = document.body.appendChild(document.createElement('span'))
+  const luminance = (token) => {
+    probe.style.color = 'var(--' + token + ')'
+    canvas.fillStyle = getComputedStyle(probe).color
+    canvas.fillRect(0, 0, 1, 1)
+    const [red, green, blue] = [...canvas.getImageData(0, 0, 1, 1).data].map((byte) =>
+      byte / 255 <= 0.04045 ? byte / 255 / 12.92 : ((byte / 255 + 0.055) / 1.055) ** 2.4)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+  }
+  const worst = {}
+  const steps = [0, 51, 102, 153, 204, 255]
+  for (const red of steps) for (const green of steps) for (const blue of steps) {
+    document.documentElement.style.setProperty('--brand', 'rgb(' + red + ' ' + green + ' ' + blue + ')')
+    const accent = luminance('accent')
+    for (const token of ['ground', 'panel', 'surface', 'raised', 'hover', 'accent-soft', 'on-accent']) {
+      const other = luminance(token)
+      const contrast = (Math.max(accent, other) + 0.05) / (Math.min(accent, other) + 0.05)
+      worst[token] = Math.min(worst[token] ?? Infinity, contrast)
+    }
+  }
+  return worst
+})()`
 
 test('the remembered theme applies before the application loads', async () => {
   const { page } = await site.open('/torrents', DESKTOP, member)

@@ -1,3 +1,5 @@
+import type { IconName } from '@vault-and-tracker/web-kit/icon'
+
 type Role = 'moderator' | 'admin'
 
 /** A staff page and the lowest role that may open it. */
@@ -13,28 +15,43 @@ export type Section = {
     | '/admin/log'
   readonly name: string
   readonly what: string
+  readonly icon: IconName
   readonly role: Role
 }
 
 const SECTIONS: readonly Section[] = [
-  { to: '/admin', name: 'Overview', what: 'Numbers and links to all staff pages', role: 'moderator' },
-  { to: '/admin/moderation', name: 'Moderation', what: 'Uploads awaiting approval', role: 'moderator' },
-  { to: '/admin/swarms', name: 'Swarms', what: 'Peers and announces, now and over time', role: 'moderator' },
-  { to: '/admin/categories', name: 'Categories', what: 'Category tree, order and Torznab IDs', role: 'admin' },
+  { to: '/admin', name: 'Overview', icon: 'grid', what: 'Numbers and links to all staff pages', role: 'moderator' },
+  { to: '/admin/moderation', name: 'Moderation', icon: 'shield', what: 'Uploads awaiting approval', role: 'moderator' },
+  {
+    to: '/admin/swarms',
+    name: 'Swarms',
+    icon: 'network',
+    what: 'Peers and announces, now and over time',
+    role: 'moderator',
+  },
+  {
+    to: '/admin/categories',
+    name: 'Categories',
+    icon: 'folder',
+    what: 'Category tree, order and Torznab IDs',
+    role: 'admin',
+  },
   {
     to: '/admin/users',
     name: 'Users',
+    icon: 'users',
     what: 'Roles, bans, permissions, invites, sessions and passkeys',
     role: 'admin',
   },
   {
     to: '/admin/torznab',
     name: 'Torznab',
+    icon: 'signal',
     what: 'Usage, limits, request log and blocks of the API for automation tools',
     role: 'admin',
   },
-  { to: '/admin/site', name: 'Site', what: 'Site-wide rates and freeleech', role: 'admin' },
-  { to: '/admin/log', name: 'Log', what: 'Actions of administrators and moderators', role: 'admin' },
+  { to: '/admin/site', name: 'Site', icon: 'sliders', what: 'Site-wide rates and freeleech', role: 'admin' },
+  { to: '/admin/log', name: 'Log', icon: 'list', what: 'Actions of administrators and moderators', role: 'admin' },
 ]
 
 /** The pages that a role may open. */

@@ -1,5 +1,6 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { Link, Outlet } from '@tanstack/react-router'
+import { Icon } from '@vault-and-tracker/web-kit/icon'
 import { ownUser } from '../api/queries.ts'
 import { Waiting } from './moderation/waiting.tsx'
 import './staff.css'
@@ -11,8 +12,9 @@ export function StaffFrame() {
   return (
     <div className="staff">
       <nav aria-label="Staff" className="staff-list">
-        {sectionsFor(user.role).map(({ to, name }) => (
+        {sectionsFor(user.role).map(({ to, name, icon }) => (
           <Link key={to} to={to} activeOptions={{ exact: to === '/admin', includeSearch: false }}>
+            <Icon name={icon} />
             {name}
             {to === '/admin/moderation' && <Waiting />}
           </Link>

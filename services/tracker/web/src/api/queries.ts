@@ -45,17 +45,20 @@ export type CategoryEntry = {
   readonly name: string
   readonly path: string
   readonly level: number
+  /** The Torznab id of the main category. */
+  readonly family: number
 }
 
 /** The tree in reading order. */
 export function flatten(tree: readonly CategoryTree[]): readonly CategoryEntry[] {
-  return tree.flatMap(({ slug, name, subcategories }) => [
-    { slug, name, path: name, level: 0 },
+  return tree.flatMap(({ slug, name, torznabId, subcategories }) => [
+    { slug, name, path: name, level: 0, family: torznabId },
     ...subcategories.map((below) => ({
       slug: below.slug,
       name: below.name,
       path: `${name} / ${below.name}`,
       level: 1,
+      family: torznabId,
     })),
   ])
 }

@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { read } from '@vault-and-tracker/web-kit/api'
 import { toast } from '@vault-and-tracker/web-kit/feedback'
-import { AccountMenu as Menu, ThemeButton } from '@vault-and-tracker/web-kit/frame'
+import { Appearance, AccountMenu as Menu } from '@vault-and-tracker/web-kit/frame'
 import { account, api } from '../api/client.ts'
 
 /** The member's own pages, the theme, the keyboard shortcuts, and signing out. */
@@ -28,7 +28,7 @@ export function AccountMenu({ username, onShowKeys }: { username: string | undef
           <Link to="/me" search={{ tab: 'keys' }} onClick={close}>
             Passkey and Torznab
           </Link>
-          <ThemeButton />
+          <Appearance />
           <button
             type="button"
             onClick={() => {

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { formatBytes, formatRatio } from '@vault-and-tracker/web-kit/format'
-import { applicationName } from '@vault-and-tracker/web-kit/frame'
+import { Brand } from '@vault-and-tracker/web-kit/frame'
 import { ownStats, ownUser } from '../api/queries.ts'
 import { AccountMenu } from './account-menu.tsx'
 import { Bell } from './bell.tsx'
@@ -13,7 +13,7 @@ export function Bar({ onShowKeys }: { onShowKeys: () => void }) {
     <header className="bar">
       <div className="bar-row">
         <Link to="/torrents" className="brand">
-          {applicationName()}
+          <Brand />
         </Link>
         <nav aria-label="Main" className="bar-links">
           <Link to="/torrents" activeOptions={{ includeSearch: false }}>

@@ -1,4 +1,5 @@
 import { useNavigate, useRouterState } from '@tanstack/react-router'
+import { Icon } from '@vault-and-tracker/web-kit/icon'
 import { useEffect, useRef, useState } from 'react'
 import { idIn } from '../release/pasted-id.ts'
 
@@ -48,6 +49,7 @@ export function SearchBox() {
         search(text, searched !== '')
       }}
     >
+      <Icon name="search" />
       <input
         id="search"
         type="search"
@@ -70,6 +72,7 @@ export function SearchBox() {
           if (isList) timer.current = setTimeout(() => search(target.value, searched !== ''), PAUSE_MS)
         }}
       />
+      <kbd aria-hidden="true">/</kbd>
     </form>
   )
 }

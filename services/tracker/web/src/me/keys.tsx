@@ -15,21 +15,23 @@ export function Keys({ user }: { user: OwnUser }) {
   const [isAsking, setAsking] = useState(false)
   return (
     <>
-      <Details
-        facts={[
-          ['Announce URL', <Secret text={user.announceUrl} what="announce URL" />],
-          ['Passkey', <Secret text={user.passkey} what="passkey" />],
-          ...(data === undefined ? [] : torznabFacts(data.torznabUrl, user.passkey)),
-        ]}
-      />
-      <p className="prose">
-        In Sonarr, Radarr and Prowlarr, enter the Torznab URL, and the passkey as the API key. Keep the passkey secret:
-        anyone who has it can act as you.
-      </p>
-      <div className="form-actions">
-        <Button kind="danger" onClick={() => setAsking(true)}>
-          Reset passkey
-        </Button>
+      <div className="card">
+        <Details
+          facts={[
+            ['Announce URL', <Secret text={user.announceUrl} what="announce URL" />],
+            ['Passkey', <Secret text={user.passkey} what="passkey" />],
+            ...(data === undefined ? [] : torznabFacts(data.torznabUrl, user.passkey)),
+          ]}
+        />
+        <p className="prose">
+          In Sonarr, Radarr and Prowlarr, enter the Torznab URL, and the passkey as the API key. Keep the passkey
+          secret: anyone who has it can act as you.
+        </p>
+        <div className="form-actions">
+          <Button kind="danger" onClick={() => setAsking(true)}>
+            Reset passkey
+          </Button>
+        </div>
       </div>
       <TorznabMeter />
       {isAsking && <ResetPasskey id={user.id} onClose={() => setAsking(false)} />}

@@ -17,7 +17,7 @@ export function Password({ username }: { username: string }) {
     meta: { isSignIn: true },
   })
   return (
-    <div className="narrow">
+    <div className="card narrow">
       <Form
         key={sent}
         label="Change password"

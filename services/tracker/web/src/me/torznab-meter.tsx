@@ -16,7 +16,7 @@ const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' })
 export function TorznabMeter() {
   const { data, error, refetch } = useQuery(usage)
   return (
-    <section className="torznab-meter" aria-labelledby="torznab-meter">
+    <section className="card" aria-labelledby="torznab-meter">
       <h2 id="torznab-meter">Torznab limits</h2>
       {data === undefined ? (
         <Pending error={error} onRetry={() => void refetch()} rows={2} label="Loading limits." />

@@ -1,32 +1,41 @@
 import { Link } from '@tanstack/react-router'
 import { formatAge, formatBytes, formatCount, formatExactTime } from '@vault-and-tracker/web-kit/format'
+import { Icon } from '@vault-and-tracker/web-kit/icon'
 import type { Column } from '@vault-and-tracker/web-kit/table'
 import type { ListedTorrent } from '../api/client.ts'
+import type { CategoryEntry } from '../api/queries.ts'
+import { CategoryIcon } from '../release/category-icon.tsx'
 import { DownloadLink } from '../release/download-link.tsx'
 import { Peers } from '../release/peers.tsx'
 import { BreakableName, RowTags } from '../release/release-tags.tsx'
 import { TorrentTags } from './torrent-tags.tsx'
 
-/** The columns of the list. @param pathOf the full name of a category */
-export function torrentColumns(pathOf: (slug: string) => string, now: number): readonly Column<ListedTorrent>[] {
+/** The columns of the list. @param known the categories by slug */
+export function torrentColumns(
+  known: ReadonlyMap<string, CategoryEntry>,
+  now: number,
+): readonly Column<ListedTorrent>[] {
   return [
     {
       head: 'Name',
       isMain: true,
       cell: (torrent) => (
-        <>
-          <Link to="/torrents/$id" params={{ id: torrent.id }} className="row-link" preload={false}>
-            <BreakableName name={torrent.name} />
-          </Link>{' '}
-          <TorrentTags torrent={torrent} />
-          <RowTags release={torrent.release} />
-        </>
+        <span className="torrent-name">
+          <CategoryIcon family={known.get(torrent.category)?.family} />
+          <span>
+            <Link to="/torrents/$id" params={{ id: torrent.id }} className="row-link" preload={false}>
+              <BreakableName name={torrent.name} />
+            </Link>{' '}
+            <TorrentTags torrent={torrent} />
+            <RowTags release={torrent.release} />
+          </span>
+        </span>
       ),
     },
     {
       isEvident: true,
       head: 'Category',
-      cell: ({ category }) => <span className="muted">{pathOf(category)}</span>,
+      cell: ({ category }) => <span className="muted">{known.get(category)?.path ?? category}</span>,
     },
     { isEvident: true, head: 'Size', align: 'end', sort: 'size', cell: ({ size }) => formatBytes(size) },
     {
@@ -57,7 +66,7 @@ export function torrentColumns(pathOf: (slug: string) => string, now: number): r
       isMinor: true,
       cell: (torrent) => (
         <DownloadLink torrent={torrent} className="row-action download">
-          <span aria-hidden="true">⤓</span>
+          <Icon name="download" />
           <span className="visually-hidden">Download .torrent of {torrent.name}</span>
         </DownloadLink>
       ),

@@ -47,8 +47,8 @@ function TorrentTable(props: {
   const { rows, search, isStale = false, now } = props
   const { data: tree } = useQuery(categories)
   const columns = useMemo(() => {
-    const paths = new Map(flatten(tree ?? []).map(({ slug, path }) => [slug, path]))
-    return torrentColumns((slug) => paths.get(slug) ?? slug, now)
+    const known = new Map(flatten(tree ?? []).map((category) => [category.slug, category]))
+    return torrentColumns(known, now)
   }, [tree, now])
   return (
     <Table

@@ -9,7 +9,7 @@ export function UploadDone({ torrent, onAnother }: { torrent: Torrent; onAnother
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus(), [])
   return (
-    <div className="narrow">
+    <div className="card narrow">
       <h1 ref={heading} tabIndex={-1}>
         Seed the tracker’s copy
       </h1>

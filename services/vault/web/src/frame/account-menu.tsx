@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { toastProblem } from '@vault-and-tracker/web-kit/feedback'
 import { formatExactTime } from '@vault-and-tracker/web-kit/format'
-import { AccountMenu as Menu, ThemeButton } from '@vault-and-tracker/web-kit/frame'
+import { Appearance, AccountMenu as Menu } from '@vault-and-tracker/web-kit/frame'
 import { api, read } from '../api/client.ts'
 import { closeSession, ROLE_NAMES, useAdministrator } from '../api/session.ts'
 
@@ -46,7 +46,7 @@ export function AccountMenu() {
               {ACCESS[grant.role]} {grant.projects === null ? 'all projects' : grant.projects.join(', ')}
             </p>
           ))}
-          <ThemeButton />
+          <Appearance />
           <a href="/docs">API</a>
           <button type="button" onClick={() => (session === null ? leave() : signOut.mutate())}>
             Sign out

@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router'
+import { Brand } from '@vault-and-tracker/web-kit/frame'
 import { useAdministrator } from '../api/session.ts'
 import { AccountMenu } from './account-menu.tsx'
 
@@ -8,7 +9,7 @@ export function Bar() {
     <header className="bar">
       <div className="bar-row">
         <Link to="/" className="brand">
-          Vault
+          <Brand />
         </Link>
         <nav aria-label="Main" className="bar-links">
           <Link to="/" activeOptions={{ exact: true, includeSearch: false }}>

@@ -2,6 +2,7 @@ import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Pending } from '@vault-and-tracker/web-kit/feedback'
 import { PageHead } from '@vault-and-tracker/web-kit/frame'
+import { Icon } from '@vault-and-tracker/web-kit/icon'
 import { ownUser } from '../../api/queries.ts'
 import { sectionsFor } from '../sections.ts'
 import { OverviewNumbers } from './overview-numbers.tsx'
@@ -20,10 +21,13 @@ export function OverviewPage() {
         <Pending error={error} onRetry={() => void refetch()} rows={4} label="Loading the overview…" />
       )}
       <dl className="staff-sections">
-        {sections.map(({ to, name, what }) => (
+        {sections.map(({ to, name, what, icon }) => (
           <div key={to}>
             <dt>
-              <Link to={to}>{name}</Link>
+              <Link to={to}>
+                <Icon name={icon} />
+                {name}
+              </Link>
             </dt>
             <dd>{what}</dd>
           </div>

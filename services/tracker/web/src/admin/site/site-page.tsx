@@ -26,7 +26,7 @@ export function SitePage() {
         <SiteRates settings={data} />
       )}
       {data && configured && (
-        <section aria-labelledby="configured" className="narrow">
+        <section aria-labelledby="configured" className="card narrow">
           <h2 id="configured">Server configuration</h2>
           <Details
             facts={[
@@ -61,7 +61,7 @@ function SiteRates({ settings }: { settings: SiteSettings }) {
   const isFree = downloadPercent === 0
   const action = isFree ? 'End freeleech' : 'Start freeleech'
   return (
-    <section aria-labelledby="rates" className="narrow">
+    <section aria-labelledby="rates" className="card narrow">
       <h2 id="rates">Site-wide rates</h2>
       <p className="setting-now">
         {isFree && (

@@ -58,7 +58,7 @@ export function Check() {
 function Connection({ passkey }: { passkey: string }) {
   const check = useMutation<Checked, Error, string>({ mutationFn: (cat) => checkConnection(passkey, cat) })
   return (
-    <section className="narrow block-list" aria-labelledby="connection">
+    <section className="card narrow block-list" aria-labelledby="connection">
       <h2 id="connection">Connection</h2>
       <p className="muted">
         Requests the capabilities and the latest releases from this browser, as tools do. It counts as one of your

@@ -50,7 +50,7 @@ function SettingsForm({ now, presets }: { now: TorznabSettings; presets: readonl
   const isChanged = [...SWITCHES.map(([name]) => name), ...NAMES].some((name) => shown[name] !== now[name])
   const consequences = consequencesOf(now, shown)
   return (
-    <div className="narrow">
+    <div className="card narrow">
       <Form
         label="Settings of the Torznab API"
         fields={NAMES}

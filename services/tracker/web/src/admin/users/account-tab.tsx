@@ -18,11 +18,11 @@ export function AccountTab({ user }: { user: ManagedUserDetails }) {
   return (
     <>
       <Numbers figures={numbersOf(user, stats)} />
-      <section aria-labelledby="rights" className="narrow">
+      <section aria-labelledby="rights" className="card narrow">
         <h2 id="rights">Access and rates</h2>
         <RightsForm key={rightsKey(user)} user={user} />
       </section>
-      <section aria-labelledby="passkey" className="narrow">
+      <section aria-labelledby="passkey" className="card narrow">
         <h2 id="passkey">Passkey</h2>
         <p>If a passkey has leaked, reset it. The user finds the new one in their account.</p>
         <div className="form-actions">
@@ -47,7 +47,7 @@ function PasswordSection({ user }: { user: ManagedUserDetails }) {
   const { data: own } = useQuery(ownUser)
   const [isResetting, setResetting] = useState(false)
   return (
-    <section aria-labelledby="password" className="narrow">
+    <section aria-labelledby="password" className="card narrow">
       <h2 id="password">Password</h2>
       {own?.id === user.id ? (
         <p>
