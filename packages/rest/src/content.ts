@@ -63,6 +63,7 @@ export function contentSecurityPolicy(more: Readonly<Record<string, string>>): s
     'script-src': "'self'",
     'style-src': "'self'",
     'img-src': "'self'",
+    'manifest-src': "'self'",
     'connect-src': "'self'",
     'form-action': "'none'",
     'base-uri': "'none'",

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { allowReading, isReading } from '@vault-and-tracker/service-kit/http/conditional-get'
@@ -14,32 +15,48 @@ const ENCODINGS = [
 /**
  * Serves a built web application: its hashed files as immutable, its page fresh each time. Paths below `pages` get the page;
  * any other path that a browser navigates to gets the page with status 404. It comes after all other routes and leaves the
- * rest to the next handler. A new build is served from the next request on.
+ * rest to the next handler. A new build, or a new look, is served from the next request on.
  *
  * @param options `folder` contains index.html and assets/; without them, `onMissing` is called once; `sendsForms` allows
- *   the browser to submit forms; `name` replaces the title of the page
+ *   the browser to submit forms; `look` adapts the page
  */
 export function webApplication(options: {
   folder: string
   pages: readonly string[]
   onMissing: (text: string) => void
   sendsForms?: boolean
-  name?: string | undefined
+  look?: () => Promise<Look>
 }): RequestHandler {
-  const { folder, onMissing, name } = options
+  const { folder, onMissing, look = (): Promise<Look> => Promise.resolve({}) } = options
   const index = join(folder, 'index.html')
   const pages = new Set(['', 'index.html', ...options.pages])
-  const policy = contentSecurityPolicy(options.sendsForms === true ? { 'form-action': "'self'" } : {})
-  const headers = { 'Content-Security-Policy': policy, 'Referrer-Policy': 'no-referrer' }
-  let page: { readonly writtenAt: number; readonly content: Promise<Content> } | undefined
+  const policyWith = (more: Readonly<Record<string, string>>): Readonly<Record<string, string>> => ({
+    'Content-Security-Policy': contentSecurityPolicy({
+      ...(options.sendsForms === true && { 'form-action': "'self'" }),
+      ...more,
+    }),
+    'Referrer-Policy': 'no-referrer',
+  })
+  const headers = policyWith({})
+  let page: { readonly key: string; readonly content: Promise<Content>; readonly headers: typeof headers } | undefined
 
-  function readPage(): Promise<Content> | undefined {
+  /** Undefined if the application is not built. */
+  async function readPage(): Promise<typeof page> {
     const writtenAt = statSync(index, { throwIfNoEntry: false })?.mtimeMs
-    if (writtenAt !== undefined && writtenAt !== page?.writtenAt)
-      page = { writtenAt, content: createContent('text/html', withTitle(readFileSync(index, 'utf8'), name)) }
-    return page?.content
+    if (writtenAt === undefined) return page
+    const now = await look()
+    const key = JSON.stringify([writtenAt, now])
+    if (key !== page?.key) {
+      const { style } = now
+      page = {
+        key,
+        content: createContent('text/html', inLook(readFileSync(index, 'utf8'), now)),
+        headers: style === undefined ? headers : policyWith({ 'style-src': `'self' ${hashOf(style)}` }),
+      }
+    }
+    return page
   }
-  if (readPage() === undefined) onMissing(`the web application is not built: ${index} is missing; run pnpm build`)
+  if (!existsSync(index)) onMissing(`the web application is not built: ${index} is missing; run pnpm build`)
 
   function sendFile(request: Request, response: Response): Promise<void> {
     const { path } = request
@@ -66,18 +83,18 @@ export function webApplication(options: {
 
   return async (request, response, next) => {
     const { path } = request
-    const content = await readPage()
+    const served = await readPage()
     const isPage = pages.has(path.split('/')[1] ?? '')
     const isFile = FILE.test(path) && existsSync(join(folder, path))
     // A browser would take a path that starts with two slashes for the address of another host.
-    if (content === undefined || path.startsWith('//') || !(isPage || isFile || isNavigation(request))) next()
+    if (served === undefined || path.startsWith('//') || !(isPage || isFile || isNavigation(request))) next()
     else if (!isReading(request)) {
       allowReading(response)
       response.status(405).end()
     } else if (isFile) await sendFile(request, response)
     else {
-      response.set({ ...headers, 'Cache-Control': 'no-cache' }).status(isPage ? 200 : 404)
-      sendContent(request, response, content)
+      response.set({ ...served.headers, 'Cache-Control': 'no-cache' }).status(isPage ? 200 : 404)
+      sendContent(request, response, await served.content)
     }
   }
 }
@@ -87,8 +104,32 @@ function isNavigation(request: Request): boolean {
   return !isApi && isReading(request) && (request.get('accept') ?? '').includes('text/html')
 }
 
-function withTitle(page: string, title: string | undefined): string {
-  if (title === undefined) return page
-  const text = title.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
-  return page.replace(/<title>[^<]*/, () => `<title>${text}`)
+/** How a site differs from the built page. */
+export type Look = {
+  /** The title of the page. */
+  readonly name?: string | undefined
+  /** The path of a PNG or SVG file. */
+  readonly icon?: string | undefined
+  /** A style sheet for the head. The content security policy allows exactly this text. */
+  readonly style?: string | undefined
+}
+
+function inLook(page: string, { name, icon, style }: Look): string {
+  let adapted = page
+  if (name !== undefined) adapted = adapted.replace(/<title>[^<]*/, () => `<title>${escaped(name)}`)
+  if (icon !== undefined) {
+    const type = icon.endsWith('.png') ? 'image/png' : 'image/svg+xml'
+    adapted = adapted.replace(/<link rel="icon"[^>]*>/, () => `<link rel="icon" href="${icon}" type="${type}">`)
+  }
+  if (style !== undefined) adapted = adapted.replace('</head>', () => `<style>${style}</style></head>`)
+  return adapted
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}
+
+/** The source of an inline style (CSP level 3 section 2.3.1). */
+function hashOf(style: string): string {
+  return `'sha256-${createHash('sha256').update(style).digest('base64')}'`
 }

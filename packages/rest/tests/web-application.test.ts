@@ -1,10 +1,11 @@
+import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import express from 'express'
 import request from 'supertest'
-import { webApplication } from '../src/web-application.ts'
+import { type Look, webApplication } from '../src/web-application.ts'
 
 let parent: string
 let folder: string
@@ -38,16 +39,28 @@ test('a new build is served from the next request on', async () => {
   expect((await request(app).get('/assets/second.js')).text).toBe('"second"')
 })
 
-test('the page has the given name in every encoding, and its tag changes with it', async () => {
+test('a page in the look of a site has its name, icon and style, which its policy allows, and a new tag', async () => {
   build('first')
-  const page = '<!doctype html><title>Application</title><script src="/assets/first.js"></script>'
+  const page =
+    '<!doctype html><head><title>Application</title><link rel="icon" href="/icon.svg"></head><script src="/assets/first.js"></script>'
   writeFileSync(join(folder, 'index.html'), page)
-  const named = (name?: string) =>
-    express().use(webApplication({ folder, pages: ['list'], onMissing: () => undefined, name }))
-  const plain = await request(named()).get('/list').set('accept-encoding', 'identity')
-  const other = await request(named('R&D <files>')).get('/list').set('accept-encoding', 'gzip')
+  let look: Look = {}
+  const app = express().use(
+    webApplication({ folder, pages: ['list'], onMissing: () => undefined, look: () => Promise.resolve(look) }),
+  )
+  const plain = await request(app).get('/list').set('accept-encoding', 'identity')
   expect(plain.text).toBe(page)
-  expect(other.text).toBe(page.replace('Application', 'R&amp;D &lt;files&gt;'))
+  expect(plain.headers['content-security-policy']).toContain("style-src 'self';")
+  look = { name: 'R&D <files>', icon: '/logo-1.png', style: ':root{--brand:#112233}' }
+  const other = await request(app).get('/list').set('accept-encoding', 'gzip')
+  expect(other.text).toBe(
+    page
+      .replace('Application', 'R&amp;D &lt;files&gt;')
+      .replace('<link rel="icon" href="/icon.svg">', '<link rel="icon" href="/logo-1.png" type="image/png">')
+      .replace('</head>', '<style>:root{--brand:#112233}</style></head>'),
+  )
+  const hash = createHash('sha256').update(':root{--brand:#112233}').digest('base64')
+  expect(other.headers['content-security-policy']).toContain(`style-src 'self' 'sha256-${hash}';`)
   expect(other.headers['etag']).not.toBe(plain.headers['etag'])
 })
 

@@ -1,5 +1,14 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { documentRoutes, type OpenApiDocument, openApiDocument, serve, webApplication } from '@vault-and-tracker/rest'
+import {
+  documentRoutes,
+  type Look,
+  type OpenApiDocument,
+  openApiDocument,
+  serve,
+  webApplication,
+} from '@vault-and-tracker/rest'
 import { readVersion } from '@vault-and-tracker/service-kit/config/env'
 import { healthRoutes } from '@vault-and-tracker/service-kit/http/health'
 import type { Logger } from '@vault-and-tracker/service-kit/log/logger'
@@ -16,6 +25,8 @@ import { standardHeaders, unknownPath } from './http/headers.middleware.ts'
 import { noticeEndpoints } from './notices/notices.routes.ts'
 import { overviewEndpoints } from './overview/overview.routes.ts'
 import { createTrackerServer, type TrackerServer } from './server.ts'
+import { lookFiles } from './site-settings/look.routes.ts'
+import { lookOf } from './site-settings/look.ts'
 import { siteInformationEndpoints, siteSettingsEndpoints } from './site-settings/site-settings.routes.ts'
 import { codesOf, type TrackerEndpoint, type TrackerSurface } from './surface.ts'
 import { swarmStatisticsEndpoints } from './swarm-statistics/swarm-statistics.routes.ts'
@@ -87,9 +98,15 @@ const WEB_FOLDER = fileURLToPath(new URL('../web/dist', import.meta.url))
 /** The first path segments of the web application's URLs. */
 const WEB_PAGES = ['login', 'register', 'torrents', 'upload', 'me', 'notices', 'users', 'admin'] as const
 
+/** The designed mark of the site. */
+function readMark(): string | undefined {
+  const file = join(WEB_FOLDER, 'icon.svg')
+  return existsSync(file) ? readFileSync(file, 'utf8') : undefined
+}
+
 /** The REST surface: middleware in order, the endpoints, then unknown paths and errors. */
 export function createApp(context: Context, { logger, stopping }: { logger: Logger; stopping: AbortSignal }): Express {
-  const { useCases, rest, torznabRoutes, metrics, checks, siteName } = context
+  const { useCases, rest, torznabRoutes, metrics, checks } = context
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
@@ -101,7 +118,9 @@ export function createApp(context: Context, { logger, stopping }: { logger: Logg
   app.use(serve(ENDPOINTS, useCases, rest.serving))
   app.use(documentRoutes(describeApi, { methodNotAllowed }))
   const onMissing = (text: string): void => logger.warn(text)
-  app.use(webApplication({ folder: WEB_FOLDER, pages: WEB_PAGES, onMissing, sendsForms: true, name: siteName }))
+  app.use(lookFiles(useCases.siteConfiguration, readMark))
+  const look = async (): Promise<Look> => lookOf(await useCases.siteConfiguration.look())
+  app.use(webApplication({ folder: WEB_FOLDER, pages: WEB_PAGES, onMissing, sendsForms: true, look }))
   app.use(unknownPath)
   app.use(createErrorAnswer(logger))
   return app

@@ -9,10 +9,12 @@ import { type Catalogue, createCatalogue } from './context/catalogue.ts'
 import { connect, type Start } from './context/connections.ts'
 import { createStaffOverview, type StaffOverview } from './context/overview.ts'
 import { createRest, type Rest } from './context/rest.ts'
+import { createSite, type Site } from './context/site.ts'
 import { createTorznabPart, type TorznabPart } from './context/torznab.ts'
 
 /** The use cases that handlers call. */
-export type UseCases = AccountUseCases &
+export type UseCases = Site &
+  AccountUseCases &
   Catalogue['useCases'] &
   TorznabPart['useCases'] &
   AnnounceEngine['useCases'] &
@@ -32,8 +34,6 @@ export type Context = {
   readonly background: Pick<Background, 'start' | 'stop'>
   readonly metrics: Pick<Metrics, 'middleware' | 'handler'>
   readonly checks: Checks
-  /** The site name that pages show instead of the default. */
-  readonly siteName: string | undefined
   /** Closes the connections; requests and background tasks must have ended. */
   readonly close: () => Promise<void>
 }
@@ -50,11 +50,16 @@ export function createContext(options: Omit<Start, 'resources'>): Promise<Contex
 
 async function join(start: Start): Promise<Omit<Context, 'close'>> {
   const connections = await connect(start)
-  const accounts = await createAccountUseCases(connections)
-  const catalogue = createCatalogue(connections, accounts)
+  const site = createSite(connections)
+  const accounts = await createAccountUseCases(connections, site.siteConfiguration)
+  const catalogue = createCatalogue(connections, accounts, site.siteConfiguration)
   const engine = await createAnnounceEngine(connections)
-  const torznab = createTorznabPart(connections, { ...catalogue, lookups: engine.lookups })
-  const useCases = { ...accounts, ...catalogue.useCases, ...torznab.useCases, ...engine.useCases }
+  const torznab = createTorznabPart(connections, {
+    ...catalogue,
+    lookups: engine.lookups,
+    site: site.siteConfiguration,
+  })
+  const useCases = { ...site, ...accounts, ...catalogue.useCases, ...torznab.useCases, ...engine.useCases }
   const { metrics, background } = connections
   const checks = { ...connections.checks, swarms: engine.check }
   createReadinessMetrics(metrics.registry, checks)
@@ -66,7 +71,6 @@ async function join(start: Start): Promise<Omit<Context, 'close'>> {
     hasAnnounceFront: connections.config.ANNOUNCE_FRONT,
     torznabRoutes: torznab.routes,
     background,
-    siteName: connections.config.SITE_NAME,
     metrics: { middleware: metrics.middleware, handler: metrics.handler },
     checks,
   }

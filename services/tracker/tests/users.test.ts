@@ -215,11 +215,11 @@ test('publishes every change that the announce engine may have cached after the 
 })
 
 test('site-wide freeleech', async () => {
-  expect((await admin.patch('/api/admin/site', { downloadPercent: 0, uploadPercent: 200 })).json).toEqual({
+  expect((await admin.patch('/api/admin/site', { downloadPercent: 0, uploadPercent: 200 })).json).toMatchObject({
     downloadPercent: 0,
     uploadPercent: 200,
   })
-  expect((await admin.get('/api/admin/site')).json).toEqual({ downloadPercent: 0, uploadPercent: 200 })
+  expect((await admin.get('/api/admin/site')).json).toMatchObject({ downloadPercent: 0, uploadPercent: 200 })
   expect((await admin.patch('/api/admin/site', { uploadPercent: 100 })).json).toMatchObject({ downloadPercent: 0 })
   expect((await admin.patch('/api/admin/site', { uploadPercent: 99 })).status).toBe(400)
 })

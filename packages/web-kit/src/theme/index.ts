@@ -8,7 +8,7 @@ function createChoice<const Value extends string>(key: string, values: readonly 
   const apply = (value: Value): void => {
     if (value === initial) {
       localStorage.removeItem(key)
-      delete document.documentElement.dataset[key]
+      document.documentElement.removeAttribute(`data-${key}`)
     } else {
       localStorage.setItem(key, value)
       document.documentElement.dataset[key] = value

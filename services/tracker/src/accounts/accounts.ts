@@ -5,6 +5,7 @@ import { type ActedBy, actedBy } from '../admin-log/admin-log.ts'
 import { apiError } from '../errors.ts'
 import type { PublishInvalidation } from '../invalidation/invalidation.ts'
 import type { Listed, Page } from '../pagination.ts'
+import type { SitePolicy } from '../site-settings/site-settings.ts'
 
 export const ROLES = ['member', 'moderator', 'admin'] as const
 export const ACCOUNT_STATES = ['active', 'suspended', 'banned'] as const
@@ -135,9 +136,6 @@ export type Passwords = {
   matches(hash: string | undefined, password: string): Promise<boolean>
 }
 
-/** Registration is open to everyone, to people with an invite, or to no one. */
-export type Registration = 'open' | 'invite' | 'closed'
-
 export type Accounts = ReturnType<typeof createAccounts>
 
 /** 160 random bits as 40 lower-case hex digits. */
@@ -150,7 +148,8 @@ export function createAccounts(deps: {
   store: AccountStore
   passwords: Passwords
   publish: PublishInvalidation
-  registration: Registration
+  /** Who can register now. */
+  registration: () => Promise<SitePolicy['registration']>
   clock: Clock
 }) {
   const { store, passwords, publish, clock } = deps
@@ -202,8 +201,9 @@ export function createAccounts(deps: {
      * @throws ApiError FORBIDDEN if registration is closed or the invite is missing, used or expired; CONFLICT
      */
     async register(input: { username: string; email: string; password: string; invite?: string | undefined }) {
-      if (deps.registration === 'closed') throw apiError('FORBIDDEN', 'Registration is closed.')
-      if (deps.registration === 'invite' && input.invite === undefined)
+      const registration = await deps.registration()
+      if (registration === 'closed') throw apiError('FORBIDDEN', 'Registration is closed.')
+      if (registration === 'invite' && input.invite === undefined)
         throw apiError('FORBIDDEN', 'Registration requires an invite.')
       const invite = input.invite === undefined ? undefined : hashInviteCode(input.invite)
       return create({ ...input, role: 'member', signsIn: true }, invite)

@@ -62,15 +62,15 @@ export type Activity = ReturnType<typeof createActivity>
 /**
  * Statistics of users, their daily transfers, and the torrents that they still have to seed.
  *
- * @param deps peers whose last announce is older than `peerTtlMs` are not active; `requiredSeedSeconds` is 0 if the site
- *   requires nothing
+ * @param deps peers whose last announce is older than `peerTtlMs` are not active; `requiredSeedSeconds` is 0 if
+ *   the site requires nothing
  */
 export function createActivity(deps: {
   accounts: Accounts
   store: ActivityStore
   clock: Clock
   peerTtlMs: number
-  requiredSeedSeconds: number
+  requiredSeedSeconds: () => Promise<number>
 }) {
   const { accounts, store, clock } = deps
   const activeSince = (): Date => new Date(clock.now() - deps.peerTtlMs)
@@ -112,7 +112,7 @@ export function createActivity(deps: {
 
     /** The torrents that a user still has to seed. Those they are not seeding are hit-and-runs. */
     async seedingDuties(userId: string) {
-      const requiredSeconds = deps.requiredSeedSeconds
+      const requiredSeconds = await deps.requiredSeedSeconds()
       const query = { userId, requiredSeconds, activeSince: activeSince(), limit: MAX_DUTIES }
       return { requiredSeconds, items: requiredSeconds === 0 ? [] : await store.seedingDuties(query) }
     },

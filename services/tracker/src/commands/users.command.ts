@@ -138,7 +138,7 @@ async function withAccounts(terminal: Terminal, work: (accounts: Accounts) => Pr
           store: createAccountStore(db),
           passwords: await createPasswords(),
           publish: createInvalidationPublisher(redis, logger),
-          registration: 'closed',
+          registration: () => Promise.resolve('closed'),
           clock: systemClock,
         }),
       )

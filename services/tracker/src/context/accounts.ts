@@ -11,6 +11,7 @@ import { createNoticeStore } from '../notices/notices.store.ts'
 import { createNotices } from '../notices/notices.ts'
 import { createReseedStore } from '../notices/reseeds.store.ts'
 import { createReseeds } from '../notices/reseeds.ts'
+import type { SiteConfiguration } from '../site-settings/site-settings.ts'
 import { timeToLive } from '../swarm/interval.ts'
 import type { Connections } from './connections.ts'
 
@@ -18,13 +19,16 @@ import type { Connections } from './connections.ts'
 export type AccountUseCases = Awaited<ReturnType<typeof createAccountUseCases>>
 
 /** Creates accounts, sessions, invites, notices and user statistics. */
-export async function createAccountUseCases({ config, db, redis, invalidations, clock }: Connections) {
+export async function createAccountUseCases(
+  { config, db, redis, invalidations, clock }: Connections,
+  site: SiteConfiguration,
+) {
   const store = createAccountStore(db)
   const accounts = createAccounts({
     store,
     passwords: await createPasswords(),
     publish: invalidations.publish,
-    registration: config.REGISTRATION,
+    registration: async () => (await site.current()).registration,
     clock,
   })
   return {
@@ -36,12 +40,15 @@ export async function createAccountUseCases({ config, db, redis, invalidations, 
       store: createActivityStore(db),
       clock,
       peerTtlMs: timeToLive(config.ANNOUNCE_INTERVAL) * 1_000,
-      requiredSeedSeconds: config.SEED_HOURS * 3_600,
+      requiredSeedSeconds: () => site.requiredSeedSeconds(),
     }),
     notices: createNotices({ store: createNoticeStore(db), clock }),
     reseeds: createReseeds({ store: createReseedStore(db), clock }),
     /** The announce URL of a user. */
     announceUrl: (passkey: string): string => `${config.PUBLIC_URL}/announce?passkey=${passkey}`,
-    siteInformation: { registration: config.REGISTRATION, torznabUrl: `${config.PUBLIC_URL}/api/torznab` },
+    siteInformation: async () => ({
+      registration: (await site.current()).registration,
+      torznabUrl: `${config.PUBLIC_URL}/api/torznab`,
+    }),
   }
 }

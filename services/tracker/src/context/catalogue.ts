@@ -7,8 +7,7 @@ import { createSearchMetrics } from '../search/search.metrics.ts'
 import { createSearchStore } from '../search/search.store.ts'
 import { createSearch } from '../search/search.ts'
 import { createSearchQueue, type SearchBounds } from '../search/search-queue.ts'
-import { createSiteSettingsStore } from '../site-settings/site-settings.store.ts'
-import { createSiteSettings } from '../site-settings/site-settings.ts'
+import type { SiteConfiguration } from '../site-settings/site-settings.ts'
 import { timeToLive } from '../swarm/interval.ts'
 import { createReindexStore } from '../torrents/reindex.store.ts'
 import { createReindex } from '../torrents/reindex.ts'
@@ -39,16 +38,19 @@ const SEARCHES = {
 /** The assembled catalogue. */
 export type Catalogue = ReturnType<typeof createCatalogue>
 
-/** Creates categories, torrents, search, site settings and the admin log, with their background tasks. */
-export function createCatalogue(connections: Connections, { announceUrl }: Pick<AccountUseCases, 'announceUrl'>) {
+/** Creates categories, torrents, search, and the admin log, with their background tasks. */
+export function createCatalogue(
+  connections: Connections,
+  { announceUrl }: Pick<AccountUseCases, 'announceUrl'>,
+  site: SiteConfiguration,
+) {
   const { config, db, invalidations, clock, resources } = connections
   const { publish } = invalidations
   const categories = createCategories({ store: createCategoryStore(db), publish, clock })
-  const siteConfiguration = createSiteSettings({ store: createSiteSettingsStore(db), publish, clock })
   const catalogueState = createCatalogueState({
     categories: () => categories.all(),
     categoryIds: () => categories.idsWithDeleted(),
-    rates: () => siteConfiguration.read(),
+    rates: () => site.read(),
     clock,
   })
   invalidations.addCache({ onChange: catalogueState.forget, onMissed: catalogueState.revalidateAll })
@@ -72,8 +74,7 @@ export function createCatalogue(connections: Connections, { announceUrl }: Pick<
     categories,
     publish,
     clock,
-    approval: config.UPLOAD_APPROVAL,
-    editApproval: config.EDIT_APPROVAL,
+    approval: () => site.current(),
     bytesPerDay: config.UPLOAD_BYTES_PER_DAY,
     source,
     publicUrl: config.PUBLIC_URL,
@@ -85,7 +86,7 @@ export function createCatalogue(connections: Connections, { announceUrl }: Pick<
   const torrentDetails = createTorrentDetails({
     torrents,
     siteRates: async () => (await catalogueState.current()).rates,
-    requiredSeedSeconds: config.SEED_HOURS * 3_600,
+    requiredSeedSeconds: () => site.requiredSeedSeconds(),
   })
   return {
     useCases: {
@@ -94,7 +95,6 @@ export function createCatalogue(connections: Connections, { announceUrl }: Pick<
       torrentDetails,
       torrentPreviews,
       search,
-      siteConfiguration,
       adminLog: createAdminLog(db),
     },
     catalogueState,

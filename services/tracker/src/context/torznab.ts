@@ -1,6 +1,7 @@
 import type { Lookups } from '../announce/lookups.ts'
 import { createRedisFunctions } from '../redis/functions.redis.ts'
 import { createLeadership } from '../redis/leadership.redis.ts'
+import type { SiteConfiguration } from '../site-settings/site-settings.ts'
 import { createAnswers } from '../torznab/answers.ts'
 import { createTorznabLimits } from '../torznab/limits.redis.ts'
 import { createRequestLists } from '../torznab/request-lists.store.ts'
@@ -24,7 +25,10 @@ const PRUNE_EVERY_MS = 600_000
 export type TorznabPart = ReturnType<typeof createTorznabPart>
 
 /** Joins the routes of the Torznab API and its administration. */
-export function createTorznabPart(connections: Connections, parts: Catalogue & { readonly lookups: Lookups }) {
+export function createTorznabPart(
+  connections: Connections,
+  parts: Catalogue & { readonly lookups: Lookups; readonly site: SiteConfiguration },
+) {
   const { config, db, redis, invalidations, clock, logger } = connections
   const { search, torrents, adminLog } = parts.useCases
   const settings = createTorznabSettings({
@@ -40,10 +44,13 @@ export function createTorznabPart(connections: Connections, parts: Catalogue & {
     lookups: parts.lookups,
     limits,
     answers: createAnswers({
-      indexer: {
-        publicUrl: config.PUBLIC_URL,
-        title: config.SITE_NAME ?? new URL(config.PUBLIC_URL).hostname,
-        registration: { available: config.REGISTRATION !== 'closed', open: config.REGISTRATION === 'open' },
+      publicUrl: config.PUBLIC_URL,
+      indexer: async () => {
+        const { name, registration } = await parts.site.current()
+        return {
+          title: name ?? new URL(config.PUBLIC_URL).hostname,
+          registration: { available: registration !== 'closed', open: registration === 'open' },
+        }
       },
       catalogue: parts.catalogueState,
       search,

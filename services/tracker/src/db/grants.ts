@@ -10,6 +10,7 @@ export function grants(role: string): readonly string[] {
     `grant select, insert, update, delete on all tables in schema public to ${role}`,
     `revoke insert, update, delete on kysely_migration, kysely_migration_lock from ${role}`,
     `revoke insert, delete on site_settings from ${role}`,
+    `revoke update, delete on rules, rule_acceptances from ${role}`,
     `revoke update on flush_log from ${role}`,
     `revoke delete on users from ${role}`,
     `revoke update, delete on admin_log from ${role}`,

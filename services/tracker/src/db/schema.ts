@@ -256,7 +256,31 @@ export type SiteSettingsTable = {
   only_row: Generated<boolean>
   download_percent: Generated<number>
   upload_percent: Generated<number>
+  /** Null leaves the configuration of the server in force, as below. */
+  name: string | null
+  accent: string | null
+  /** The digest of a row in `site_logos`. */
+  logo: string | null
+  registration: 'open' | 'invite' | 'closed' | null
+  upload_approval: 'automatic' | 'manual' | null
+  edit_approval: 'automatic' | 'manual' | null
+  seed_hours: number | null
+  checklist_dismissed: Generated<boolean>
 }
+
+/** The current logo; at most one row. */
+export type SiteLogosTable = { digest: Fixed<string>; png: Fixed<Buffer> }
+
+/** The versions of the rules. The highest applies. */
+export type RulesTable = {
+  version: Fixed<number>
+  /** Markdown. */
+  text: Fixed<string>
+  published_by: Fixed<string>
+  published_at: Fixed<Date>
+}
+
+export type RuleAcceptancesTable = { user_id: Fixed<string>; version: Fixed<number>; accepted_at: Fixed<Date> }
 
 export type AdminLogTable = {
   id: Fixed<string>
@@ -349,6 +373,9 @@ export type Schema = {
   swarm_samples: SwarmSamplesTable
   user_days: UserDaysTable
   site_settings: SiteSettingsTable
+  site_logos: SiteLogosTable
+  rules: RulesTable
+  rule_acceptances: RuleAcceptancesTable
   admin_log: AdminLogTable
   torznab_settings: TorznabSettingsTable
   torznab_requests: TorznabRequestsTable

@@ -1,19 +1,60 @@
 import { z } from 'zod'
-import { downloadPercent, uploadPercent } from '../http/fields.ts'
+import { downloadPercent, text, uploadPercent } from '../http/fields.ts'
 import { endpoints } from '../surface.ts'
-import type { SiteConfiguration } from './site-settings.ts'
+import { LOGO_LIMITS } from './logo.ts'
+import { logoPath } from './look.ts'
+import { APPROVALS, REGISTRATIONS, SEED_HOURS, type SiteConfiguration, type SiteSettings } from './site-settings.ts'
 
-const settings = z.object({ downloadPercent: z.int(), uploadPercent: z.int() }).meta({ id: 'SiteSettings' })
+const seedHoursMessage = `must be a whole number from ${SEED_HOURS.min} to ${SEED_HOURS.max}`
 
-/** Information about the site for visitors who have not signed in. */
-type SiteInformation = { readonly registration: 'open' | 'invite' | 'closed'; readonly torznabUrl: string }
+/** The settings that the configuration of the server has too. */
+const policy = {
+  registration: z.enum(REGISTRATIONS).meta({ description: 'who can create an account' }),
+  uploadApproval: z.enum(APPROVALS).meta({ description: '`manual`: uploads of members wait for a moderator' }),
+  editApproval: z.enum(APPROVALS).meta({ description: 'with manual approval of uploads: edits by members wait too' }),
+  seedHours: z
+    .int(seedHoursMessage)
+    .min(SEED_HOURS.min, seedHoursMessage)
+    .max(SEED_HOURS.max, seedHoursMessage)
+    .meta({ description: 'hours that members should seed a completed torrent; 0 for no rule' }),
+}
+
+/** Null resets a setting to the configuration of the server. */
+const changeable = {
+  registration: policy.registration.nullable(),
+  uploadApproval: policy.uploadApproval.nullable(),
+  editApproval: policy.editApproval.nullable(),
+  seedHours: policy.seedHours.nullable(),
+  accent: z
+    .string()
+    .regex(/^#[0-9a-f]{6}$/, 'must be # and six lower-case hex digits')
+    .nullable()
+    .meta({ description: 'the colour that pages derive readable tones from; null for the designed one' }),
+  checklistDismissed: z.boolean(),
+}
+
+const settings = z
+  .object({
+    downloadPercent: z.int(),
+    uploadPercent: z.int(),
+    name: z.string().nullable(),
+    ...changeable,
+    logo: z.string().nullable().meta({ description: 'the path of the PNG file; null for the designed mark' }),
+    defaults: z
+      .object({ name: z.string().nullable(), ...policy })
+      .meta({ description: 'the configuration of the server, which applies where a setting is null' }),
+  })
+  .meta({ id: 'SiteSettings' })
 
 const information = z
   .object({
-    registration: z.enum(['open', 'invite', 'closed']).meta({ description: 'who can create an account' }),
+    registration: policy.registration,
     torznabUrl: z.string().meta({ description: 'the Torznab URL for automation tools' }),
   })
   .meta({ id: 'Site' })
+
+/** Information about the site for visitors who have not signed in. */
+type SiteInformation = () => Promise<z.output<typeof information>>
 
 const endpoint = endpoints<{ siteConfiguration: SiteConfiguration; siteInformation: SiteInformation }>()
 const admin = { tag: 'site', access: 'admin', limit: 'write' } as const
@@ -26,21 +67,56 @@ export const siteSettingsEndpoints = [
     limit: 'read',
     path: '/api/admin/site',
     operationId: 'getSiteSettings',
-    summary: 'Get the site-wide rates',
+    summary: 'Get the site-wide settings',
     answer: settings,
-    handle: (_input, { siteConfiguration }) => siteConfiguration.read(),
+    handle: async (_input, { siteConfiguration }) => present(await siteConfiguration.read(), siteConfiguration),
   }),
   endpoint({
     ...admin,
     method: 'PATCH',
     path: '/api/admin/site',
     operationId: 'updateSiteSettings',
-    summary: 'Set the site-wide rates; a `downloadPercent` of 0 is freeleech',
-    body: z.object({ downloadPercent, uploadPercent }).partial(),
+    summary: 'Set site-wide settings; a `downloadPercent` of 0 is freeleech',
+    body: z
+      .object({ downloadPercent, uploadPercent, name: text({ min: 1, max: 64 }).nullable(), ...changeable })
+      .partial(),
     answer: settings,
-    handle: ({ body, caller }, { siteConfiguration }) => siteConfiguration.change(body, caller.session.account.id),
+    handle: async ({ body, caller }, { siteConfiguration }) =>
+      present(await siteConfiguration.change(body, caller.session.account.id), siteConfiguration),
+  }),
+  endpoint({
+    ...admin,
+    method: 'PUT',
+    path: '/api/admin/site/logo',
+    operationId: 'setLogo',
+    summary: 'Set the logo of the site',
+    body: z.object({
+      png: z.base64('must be a PNG file in base64').meta({
+        description: `a PNG file of at most ${LOGO_LIMITS.bytes / 1024} KiB, ${LOGO_LIMITS.minPixels} to ${LOGO_LIMITS.maxPixels} pixels wide and high, in base64`,
+      }),
+    }),
+    answer: settings,
+    handle: async ({ body, caller }, { siteConfiguration }) => {
+      const png = Buffer.from(body.png, 'base64')
+      return present(await siteConfiguration.changeLogo(png, caller.session.account.id), siteConfiguration)
+    },
+  }),
+  endpoint({
+    ...admin,
+    method: 'DELETE',
+    path: '/api/admin/site/logo',
+    operationId: 'deleteLogo',
+    summary: 'Return to the designed mark',
+    answer: settings,
+    handle: async ({ caller }, { siteConfiguration }) =>
+      present(await siteConfiguration.changeLogo(undefined, caller.session.account.id), siteConfiguration),
   }),
 ]
+
+function present(stored: SiteSettings, { defaults }: SiteConfiguration): z.output<typeof settings> {
+  const { logo, ...others } = stored
+  return { ...others, logo: logo === null ? null : logoPath(logo), defaults }
+}
 
 /** Public information about the site. */
 export const siteInformationEndpoints = [
@@ -53,6 +129,6 @@ export const siteInformationEndpoints = [
     operationId: 'getSite',
     summary: 'Get the registration mode and the URL of the Torznab API',
     answer: information,
-    handle: (_input, { siteInformation }) => Promise.resolve(siteInformation),
+    handle: (_input, { siteInformation }) => siteInformation(),
   }),
 ]

@@ -1,34 +1,75 @@
-import { type Selectable, sql, type Transaction } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import { recordAdminAction } from '../admin-log/admin-log.store.ts'
 import { type ActedBy, changedFields } from '../admin-log/admin-log.ts'
-import type { Db, Schema, SiteSettingsTable } from '../db/schema.ts'
+import type { Db, Schema } from '../db/schema.ts'
 import { notify } from '../notices/notices.store.ts'
 import type { SiteSettings, SiteSettingsStore } from './site-settings.ts'
 
-/** Site settings in Postgres: a single row, inserted by the first migration. */
+const COLUMNS = [
+  'download_percent as downloadPercent',
+  'upload_percent as uploadPercent',
+  'name',
+  'accent',
+  'logo',
+  'registration',
+  'upload_approval as uploadApproval',
+  'edit_approval as editApproval',
+  'seed_hours as seedHours',
+  'checklist_dismissed as checklistDismissed',
+] as const
+
+/** Site settings in Postgres: a single row, inserted by the first migration, and the file of the logo. */
 export function createSiteSettingsStore(db: Db): SiteSettingsStore {
+  /** Reads the row, changes it, and records what changed. */
+  const update = (
+    by: ActedBy,
+    write: (trx: Transaction<Schema>, before: SiteSettings) => Promise<SiteSettings>,
+  ): Promise<SiteSettings> =>
+    db.transaction().execute(async (trx) => {
+      const before = await trx.selectFrom('site_settings').select(COLUMNS).forUpdate().executeTakeFirstOrThrow()
+      const after = await write(trx, before)
+      const changed = changedFields(before, after)
+      const target = { type: 'site', id: null, name: null } as const
+      if (changed) await recordAdminAction(trx, by, { action: 'site.update', target, ...changed })
+      const { downloadPercent, uploadPercent } = after
+      if (downloadPercent !== before.downloadPercent || uploadPercent !== before.uploadPercent)
+        await notifyMembers(trx, by, { downloadPercent, uploadPercent })
+      return after
+    })
+
   return {
-    read: async () => toSettings(await db.selectFrom('site_settings').selectAll().executeTakeFirstOrThrow()),
+    read: () => db.selectFrom('site_settings').select(COLUMNS).executeTakeFirstOrThrow(),
 
     change: (changes, by) =>
-      db.transaction().execute(async (trx) => {
-        const before = await trx.selectFrom('site_settings').selectAll().forUpdate().executeTakeFirstOrThrow()
-        const after = await trx
+      update(by, (trx, before) =>
+        trx
           .updateTable('site_settings')
           .set({
-            download_percent: changes.downloadPercent ?? before.download_percent,
-            upload_percent: changes.uploadPercent ?? before.upload_percent,
+            download_percent: changes.downloadPercent,
+            upload_percent: changes.uploadPercent,
+            name: changes.name,
+            accent: changes.accent,
+            registration: changes.registration,
+            upload_approval: changes.uploadApproval,
+            edit_approval: changes.editApproval,
+            seed_hours: changes.seedHours,
+            // Kysely leaves out undefined values, and an update needs at least one.
+            checklist_dismissed: changes.checklistDismissed ?? before.checklistDismissed,
           })
-          .returningAll()
-          .executeTakeFirstOrThrow()
-        const changed = changedFields(toSettings(before), toSettings(after))
-        const target = { type: 'site', id: null, name: null } as const
-        if (changed) {
-          await recordAdminAction(trx, by, { action: 'site.update', target, ...changed })
-          await notifyMembers(trx, by, toSettings(after))
-        }
-        return toSettings(after)
+          .returning(COLUMNS)
+          .executeTakeFirstOrThrow(),
+      ),
+
+    changeLogo: (logo, by) =>
+      update(by, async (trx) => {
+        const digest = logo?.digest ?? null
+        await trx.deleteFrom('site_logos').execute()
+        if (logo) await trx.insertInto('site_logos').values(logo).execute()
+        return await trx.updateTable('site_settings').set({ logo: digest }).returning(COLUMNS).executeTakeFirstOrThrow()
       }),
+
+    logo: async (digest) =>
+      (await db.selectFrom('site_logos').select('png').where('digest', '=', digest).executeTakeFirst())?.png,
   }
 }
 
@@ -36,7 +77,11 @@ export function createSiteSettingsStore(db: Db): SiteSettingsStore {
 const PRESENT = sql<Date>`now() - interval '30 days'`
 const MAX_RECIPIENTS = 10_000
 
-async function notifyMembers(trx: Transaction<Schema>, by: ActedBy, rates: SiteSettings): Promise<void> {
+async function notifyMembers(
+  trx: Transaction<Schema>,
+  by: ActedBy,
+  rates: Pick<SiteSettings, 'downloadPercent' | 'uploadPercent'>,
+): Promise<void> {
   const members = await trx
     .selectFrom('users')
     .select('id')
@@ -51,8 +96,4 @@ async function notifyMembers(trx: Transaction<Schema>, by: ActedBy, rates: SiteS
     by,
     members.map(({ id }) => ({ to: id, ...notice })),
   )
-}
-
-function toSettings(row: Selectable<SiteSettingsTable>): SiteSettings {
-  return { downloadPercent: row.download_percent, uploadPercent: row.upload_percent }
 }

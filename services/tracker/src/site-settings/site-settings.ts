@@ -1,30 +1,144 @@
+import { createLookupCache } from '@vault-and-tracker/service-kit/core/cache'
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
+import { isUnavailable } from '@vault-and-tracker/service-kit/core/unavailable'
 import { type ActedBy, actedBy } from '../admin-log/admin-log.ts'
-import type { PublishInvalidation } from '../invalidation/invalidation.ts'
+import type { Invalidation, PublishInvalidation } from '../invalidation/invalidation.ts'
+import { type Logo, readLogo } from './logo.ts'
 
-/** Site-wide rates: the percentages of downloads (0 is freeleech) and uploads that are counted. */
-export type SiteSettings = { readonly downloadPercent: number; readonly uploadPercent: number }
+export const REGISTRATIONS = ['open', 'invite', 'closed'] as const
+export const APPROVALS = ['automatic', 'manual'] as const
+/** The bounds of the hours that members should seed a completed torrent. */
+export const SEED_HOURS = { min: 0, max: 10_000 } as const
+
+/** Settings that the configuration of the server has too. */
+export type SitePolicy = {
+  /** Registration is open to everyone, to people with an invite, or to no one. */
+  readonly registration: (typeof REGISTRATIONS)[number]
+  /** Whether uploads of members wait for a moderator. */
+  readonly uploadApproval: (typeof APPROVALS)[number]
+  /** Whether edits by members wait too. */
+  readonly editApproval: (typeof APPROVALS)[number]
+  readonly seedHours: number
+}
+
+/** The configuration of the server: what applies until an administrator sets something else. */
+export type SiteDefaults = SitePolicy & { readonly name: string | null }
+
+/** What administrators set. The configuration of the server applies where a value is null. */
+export type SiteSettings = { readonly [Name in keyof SiteDefaults]: SiteDefaults[Name] | null } & {
+  /** Site-wide rates: the percentages of downloads (0 is freeleech) and uploads that are counted. */
+  readonly downloadPercent: number
+  readonly uploadPercent: number
+  /** `#` and six lower-case hex digits; null for the designed colour. */
+  readonly accent: string | null
+  /** The digest of the logo. */
+  readonly logo: string | null
+  /** Whether the checklist for a new site is hidden. */
+  readonly checklistDismissed: boolean
+}
 
 /** Settings to change; the others stay as they are. */
-export type SiteSettingsChanges = { [Name in keyof SiteSettings]?: SiteSettings[Name] | undefined }
+export type SiteSettingsChanges = {
+  [Name in Exclude<keyof SiteSettings, 'logo'>]?: SiteSettings[Name] | undefined
+}
 
-/** The store of the site settings. Each method is one atomic change. */
+/** The look of the site, and the policies that apply. */
+export type CurrentSite = SitePolicy & Pick<SiteSettings, 'name' | 'accent' | 'logo'>
+
+/** The store of the site settings. Each method is one atomic change, recorded in the admin log. */
 export type SiteSettingsStore = {
   read(): Promise<SiteSettings>
-  /** Changes the settings and records the changes in the admin log. */
   change(changes: SiteSettingsChanges, by: ActedBy): Promise<SiteSettings>
+  /** @param logo undefined to remove it */
+  changeLogo(logo: Logo | undefined, by: ActedBy): Promise<SiteSettings>
+  /** The file of a logo; undefined if the digest is not the current one. */
+  logo(digest: string): Promise<Buffer | undefined>
 }
 
 export type SiteConfiguration = ReturnType<typeof createSiteSettings>
 
+/** The bound on the effect of a lost invalidation. */
+const TTL_MS = 30_000
+const HOUR_SECONDS = 3_600
+
 /** Reads and changes site-wide settings. */
-export function createSiteSettings(deps: { store: SiteSettingsStore; publish: PublishInvalidation; clock: Clock }) {
+export function createSiteSettings(deps: {
+  store: SiteSettingsStore
+  defaults: SiteDefaults
+  publish: PublishInvalidation
+  clock: Clock
+}) {
+  const { store, defaults, clock } = deps
+  const cache = createLookupCache<'site', SiteSettings>({
+    load: () => store.read(),
+    clock,
+    maxValues: 1,
+    maxAbsences: 1,
+    valueTtlMs: TTL_MS,
+    absenceTtlMs: 0,
+    serveStale: true,
+  })
+  async function current(): Promise<CurrentSite> {
+    return inForce((await cache.get('site')) ?? (await store.read()), defaults)
+  }
+
+  async function changed(settings: SiteSettings): Promise<SiteSettings> {
+    await deps.publish({ kind: 'site-settings' })
+    return settings
+  }
   return {
-    read: () => deps.store.read(),
-    async change(changes: SiteSettingsChanges, actorId: string): Promise<SiteSettings> {
-      const settings = await deps.store.change(changes, actedBy(deps.clock, actorId))
-      await deps.publish({ kind: 'site-settings' })
-      return settings
+    defaults,
+    /** The stored settings. */
+    read: () => store.read(),
+
+    /**
+     * What applies now. It is cached; a change drops it on all replicas.
+     *
+     * @throws an error that `isUnavailable` recognises if nothing is cached and Postgres is unavailable
+     */
+    current,
+
+    /** How long members should seed a completed torrent now; 0 for no rule. */
+    requiredSeedSeconds: async (): Promise<number> => (await current()).seedHours * HOUR_SECONDS,
+
+    /** The look that applies now; without Postgres, that of the configuration. */
+    async look(): Promise<Pick<CurrentSite, 'name' | 'accent' | 'logo'>> {
+      try {
+        return await current()
+      } catch (error) {
+        if (!isUnavailable(error)) throw error
+        return { name: defaults.name, accent: null, logo: null }
+      }
     },
+
+    change: async (changes: SiteSettingsChanges, actorId: string) =>
+      changed(await store.change(changes, actedBy(clock, actorId))),
+
+    /** Sets the logo, or removes it. @throws ApiError BAD_REQUEST if it is not a PNG within the limits */
+    changeLogo: async (png: Buffer | undefined, actorId: string) =>
+      changed(await store.changeLogo(png && readLogo(png), actedBy(clock, actorId))),
+
+    logo: (digest: string) => store.logo(digest),
+
+    /** Drops the cached settings if a change outdated them. */
+    forget(change: Invalidation): void {
+      if (change.kind === 'site-settings') cache.forget('site')
+    },
+
+    /** Loads the settings again at their next use, because changes may have been missed. */
+    revalidateAll: () => cache.revalidateAll(),
+  }
+}
+
+function inForce(settings: SiteSettings, defaults: SiteDefaults): CurrentSite {
+  const { accent, logo } = settings
+  return {
+    name: settings.name ?? defaults.name,
+    registration: settings.registration ?? defaults.registration,
+    uploadApproval: settings.uploadApproval ?? defaults.uploadApproval,
+    editApproval: settings.editApproval ?? defaults.editApproval,
+    seedHours: settings.seedHours ?? defaults.seedHours,
+    accent,
+    logo,
   }
 }

@@ -29,17 +29,18 @@ export type TorrentDetails = ReturnType<typeof createTorrentDetails>
 export function createTorrentDetails(deps: {
   torrents: Pick<Torrents, 'findVisible' | 'related' | 'texts'>
   siteRates: () => Promise<Rates>
-  requiredSeedSeconds: number
+  requiredSeedSeconds: () => Promise<number>
 }) {
   const { torrents } = deps
   return {
     /** @throws ApiError NOT_FOUND */
     async read(id: string, viewer: Account): Promise<Details> {
       const torrent = await torrents.findVisible(id, viewer)
-      const [related, texts, siteRates] = await Promise.all([
+      const [related, texts, siteRates, seedSeconds] = await Promise.all([
         torrents.related(torrent, viewer),
         torrent.hasNfo || torrent.hasMediaInfo ? torrents.texts(id) : undefined,
         deps.siteRates(),
+        deps.requiredSeedSeconds(),
       ])
       const rates = bestOf([torrent, viewer, siteRates])
       const counted = Math.floor((torrent.size * rates.downloadPercent) / 100)
@@ -52,7 +53,7 @@ export function createTorrentDetails(deps: {
           ...{ ...rates, counted },
           ratio: ratioOf(uploaded, downloaded),
           ratioAfter: ratioOf(uploaded, downloaded + counted),
-          seedSeconds: deps.requiredSeedSeconds,
+          seedSeconds,
         },
       }
     },

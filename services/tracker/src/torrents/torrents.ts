@@ -10,6 +10,7 @@ import type { KnownRelease, Relation, Verdict } from '../releases/related-releas
 import { parseReleaseName } from '../releases/release-name.ts'
 import { type NameFields, nameFieldsOf } from '../releases/search-words.ts'
 import type { ExternalIds, ListedTorrent, TorrentState } from '../search/listed-torrent.ts'
+import type { SitePolicy } from '../site-settings/site-settings.ts'
 import { type TorrentContent, type TorrentFile, type TorrentFileReader, writeTorrentFile } from './torrent-file.ts'
 
 /** Announces of a deleted torrent receive the reason for this long. */
@@ -124,10 +125,8 @@ export function createTorrents(deps: {
   categories: Categories
   publish: PublishInvalidation
   clock: Clock
-  /** With `manual`, members' uploads wait for a moderator. */
-  approval: 'automatic' | 'manual'
-  /** With `manual` for both, approved torrents wait again if their uploaders edit them. */
-  editApproval: 'automatic' | 'manual'
+  /** With `manual` uploads of members wait for a moderator; with `manual` for both, their edits of approved torrents do. */
+  approval: () => Promise<Pick<SitePolicy, 'uploadApproval' | 'editApproval'>>
   /** Bytes of .torrent files that a member can store per day; 0 for no limit. */
   bytesPerDay: number
   /** The field `source` of the info dictionary of every torrent. */
@@ -211,7 +210,8 @@ export function createTorrents(deps: {
       const release = parseReleaseName(name)
       const category = await categories.forRelease(slug, release)
       const rejection = by.role === 'member' ? await store.rejectionOf(content) : undefined
-      const waits = rejection !== undefined || (deps.approval === 'manual' && by.role === 'member')
+      const { uploadApproval } = await deps.approval()
+      const waits = rejection !== undefined || (uploadApproval === 'manual' && by.role === 'member')
       const torrent = await store.create({
         ...details,
         id: newId(),
@@ -280,13 +280,14 @@ export function createTorrents(deps: {
         categoryId: chosen?.id,
       }
       const by = changesRates ? actedBy(clock, editor.id) : actedByStaff(torrent, editor)
-      const isModerated = deps.approval === 'manual' && editor.role === 'member'
+      const { uploadApproval, editApproval } = await deps.approval()
+      const isModerated = uploadApproval === 'manual' && editor.role === 'member'
       const decide = (current: Torrent): DecidedChange => {
         const isApproved = current.state === 'approved'
         const changed = changedContent(current, { ...edit, category: chosen?.slug })
         if (!isModerated || !isApproved || changed.length === 0) return { changes, by }
         const state = { state: 'pending', reason: `Changed by its uploader: ${changed.join(', ')}` } as const
-        const waits = deps.editApproval === 'manual'
+        const waits = editApproval === 'manual'
         return { changes: waits ? { ...changes, state } : changes, by: actedBy(clock, editor.id) }
       }
       return publishChange(await store.change(torrent.id, decide))

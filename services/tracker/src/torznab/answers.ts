@@ -23,8 +23,6 @@ import { FREELEECH, PAGE_LIMITS, SUPPORTED_PARAMETERS, toSearchQuery } from './s
 
 /** The indexer as it appears in documents. */
 export type IndexerInfo = {
-  /** Without a slash at the end. */
-  readonly publicUrl: string
   readonly title: string
   readonly registration: Caps['registration']
 }
@@ -59,21 +57,23 @@ export type Answers = ReturnType<typeof createAnswers>
 
 /** Answers authorized requests. Errors of the stores are passed on. */
 export function createAnswers(deps: {
-  indexer: IndexerInfo
+  /** Without a slash at the end. */
+  publicUrl: string
+  indexer: () => Promise<IndexerInfo>
   catalogue: CatalogueStates
   search: Pick<Search, 'find' | 'byInfoHash'>
   torrents: Pick<Torrents, 'download'>
   clock: Clock
 }) {
-  const { indexer, catalogue, search, torrents, clock } = deps
-  const { publicUrl, title } = indexer
+  const { publicUrl, indexer, catalogue, search, torrents, clock } = deps
 
-  function feed(
+  async function feed(
     name: string,
     { caller, limits }: AuthorizedCaller,
     state: CatalogueState,
     { items, total, offset }: Pick<Found, 'items' | 'total'> & { readonly offset: number },
-  ): Outcome {
+  ): Promise<Outcome> {
+    const { title } = await indexer()
     return {
       kind: 'feed',
       feed: {
@@ -89,7 +89,8 @@ export function createAnswers(deps: {
 
   return {
     async caps(): Promise<Outcome> {
-      return { kind: 'caps', caps: capsOf(indexer, (await catalogue.current()).categories) }
+      const [info, { categories }] = await Promise.all([indexer(), catalogue.current()])
+      return { kind: 'caps', caps: capsOf(publicUrl, info, categories) }
     },
 
     /** A page of matches, newest first. */
@@ -123,9 +124,9 @@ export function createAnswers(deps: {
 }
 
 /** The answer to `t=caps`. */
-function capsOf(indexer: IndexerInfo, categories: readonly Category[]): Caps {
+function capsOf(publicUrl: string, indexer: IndexerInfo, categories: readonly Category[]): Caps {
   return {
-    server: { title: indexer.title, url: `${indexer.publicUrl}/` },
+    server: { title: indexer.title, url: `${publicUrl}/` },
     limits: PAGE_LIMITS,
     registration: indexer.registration,
     supported: SUPPORTED_PARAMETERS,

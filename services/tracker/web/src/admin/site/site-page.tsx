@@ -8,6 +8,7 @@ import { useState } from 'react'
 import { api, type SiteSettings } from '../../api/client.ts'
 import { site } from '../../api/queries.ts'
 import '../manage.css'
+import type { Rates } from '../../release/rates.ts'
 import { RatesForm } from '../../release/rates-form.tsx'
 import { siteSettings } from './queries.ts'
 
@@ -49,7 +50,7 @@ function SiteRates({ settings }: { settings: SiteSettings }) {
   const { downloadPercent, uploadPercent } = settings
   const queries = useQueryClient()
   const [isAsking, setAsking] = useState(false)
-  const save = useMutation<SiteSettings, ApiError, SiteSettings>({
+  const save = useMutation<SiteSettings, ApiError, Rates>({
     mutationFn: (body) => read(api.PATCH('/api/admin/site', { body })),
     onSuccess: (changed) => {
       queries.setQueryData(siteSettings.queryKey, changed)

@@ -1,0 +1,27 @@
+import { createSiteSettingsStore } from '../site-settings/site-settings.store.ts'
+import { createSiteSettings } from '../site-settings/site-settings.ts'
+import type { Connections } from './connections.ts'
+
+/** The use cases of the site: its settings. */
+export type Site = ReturnType<typeof createSite>
+
+/** Creates the site settings, whose defaults are in the configuration. */
+export function createSite({ config, db, invalidations, clock }: Connections) {
+  const siteConfiguration = createSiteSettings({
+    store: createSiteSettingsStore(db),
+    defaults: {
+      name: config.SITE_NAME ?? null,
+      registration: config.REGISTRATION,
+      uploadApproval: config.UPLOAD_APPROVAL,
+      editApproval: config.EDIT_APPROVAL,
+      seedHours: config.SEED_HOURS,
+    },
+    publish: invalidations.publish,
+    clock,
+  })
+  invalidations.addCache({
+    onChange: (change) => siteConfiguration.forget(change),
+    onMissed: () => siteConfiguration.revalidateAll(),
+  })
+  return { siteConfiguration }
+}
