@@ -6,8 +6,8 @@ import { brotliCompressSync, gzipSync } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 
 const OUT = 'dist'
-/** All libraries except those that only some pages load: for charts, and for keys in browsers without Ed25519. */
-const LIBRARIES = /[\\/]node_modules[\\/](?!.*(?:uplot|tweetnacl))/
+/** All libraries except those that only some pages load: for charts, keys and QR codes. */
+const LIBRARIES = /[\\/]node_modules[\\/](?!.*(?:uplot|tweetnacl|simplewebauthn|uqr))/
 /** Smaller files are not worth a header. */
 const MIN_BYTES = 512
 const EARLY_THEME = fileURLToPath(new URL('early-theme.js', import.meta.url))

@@ -15,6 +15,8 @@ import type { Logger } from '@vault-and-tracker/service-kit/log/logger'
 import express, { type Express } from 'express'
 import { accountEndpoints } from './accounts/accounts.routes.ts'
 import { activityEndpoints } from './accounts/activity.routes.ts'
+import { factorEndpoints } from './accounts/factors.routes.ts'
+import { signInEndpoints } from './accounts/sign-ins.routes.ts'
 import { userEndpoints } from './accounts/users.routes.ts'
 import { adminLogEndpoints } from './admin-log/admin-log.routes.ts'
 import { categoryEndpoints } from './categories/categories.routes.ts'
@@ -38,7 +40,9 @@ import { torznabAdminEndpoints, torznabUsageEndpoints } from './torznab/torznab-
 
 /** Every endpoint of the REST surface. */
 export const ENDPOINTS: readonly TrackerEndpoint<UseCases>[] = [
+  ...signInEndpoints,
   ...accountEndpoints,
+  ...factorEndpoints,
   ...activityEndpoints,
   ...noticeEndpoints,
   ...torznabUsageEndpoints,

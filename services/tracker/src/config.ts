@@ -62,6 +62,9 @@ export const settings = z.object({
       .enum(['open', 'invite', 'closed'], 'must be open, invite or closed')
       .default('invite')
       .describe('Who can register: `open`, `invite` or `closed`.'),
+    STAFF_SECOND_FACTOR: flag(false).describe(
+      'Moderators and administrators need a second factor. Without one, they can only add one to their account.',
+    ),
     UPLOAD_APPROVAL: approval.describe('`manual`: uploads by members wait for a moderator.'),
     EDIT_APPROVAL: approval.describe(
       'With `UPLOAD_APPROVAL=manual`: edits of approved torrents by members wait for a moderator (`manual`), or are ' +

@@ -65,7 +65,7 @@ async function join(start: Start): Promise<Omit<Context, 'close'>> {
   createReadinessMetrics(metrics.registry, checks)
   return {
     useCases: { ...useCases, ...createStaffOverview(connections, useCases) },
-    rest: createRest(connections, accounts.sessions),
+    rest: createRest(connections, accounts),
     announces: engine.requests,
     sockets: engine.sockets,
     hasAnnounceFront: connections.config.ANNOUNCE_FRONT,

@@ -4,7 +4,13 @@ import { createErrors } from '@vault-and-tracker/service-kit/core/errors'
 export const ERRORS = {
   BAD_REQUEST: { status: 400, meaning: 'A parameter or the body is malformed; the message names it.' },
   UNAUTHORIZED: { status: 401, meaning: 'You are not signed in, or the username or password is wrong.' },
+  SECOND_FACTOR_REQUIRED: {
+    status: 401,
+    meaning:
+      'The password is right. Finish with POST /api/auth/second-factor and the cookie `pending`, in five minutes.',
+  },
   FORBIDDEN: { status: 403, meaning: 'Your account does not have permission, or the request came from another site.' },
+  SECOND_FACTOR_MISSING: { status: 403, meaning: 'Staff need a second factor. Add one to your account first.' },
   NOT_FOUND: { status: 404, meaning: 'The resource does not exist.' },
   METHOD_NOT_ALLOWED: { status: 405, meaning: 'The path exists, but not with this method; see the Allow header.' },
   TOO_SLOW: { status: 408, meaning: 'The body arrived too slowly. Send it again over a faster connection.' },

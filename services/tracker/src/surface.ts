@@ -1,20 +1,27 @@
 import { type DefineEndpoint, type Description, type Endpoint, endpointsOf } from '@vault-and-tracker/rest'
 import type { Session } from './accounts/sessions.ts'
+import type { PendingSignIn } from './accounts/sign-ins.ts'
 import type { ErrorCode } from './errors.ts'
 
-/** Who can call an endpoint. `session` is any signed-in member, even a banned one; `moderator` includes administrators. */
-export type Access = 'anyone' | 'session' | 'member' | 'moderator' | 'admin'
+/**
+ * Who can call an endpoint. `session` is any signed-in member, even a banned one. `account` is an active member, even
+ * staff without the second factor that they need. `moderator` includes administrators.
+ */
+export type Access = 'anyone' | 'session' | 'account' | 'member' | 'moderator' | 'admin'
 
-/** The limit that an endpoint counts against. */
-export type LimitKind = 'read' | 'write' | 'authentication'
+/** The limit that an endpoint counts against; `second-factor` adds one for guessed codes to `authentication`. */
+export type LimitKind = 'read' | 'write' | 'authentication' | 'second-factor'
 
 /** The origin of a request, and the session of its cookie, if any. */
 export type Visitor = {
   readonly address: string
   readonly userAgent: string
   readonly session: Session | undefined
+  /** The sign-in whose password was right and that waits for the second factor, if any. */
+  readonly pending: PendingSignIn | undefined
   setSession(token: string): void
   clearSession(): void
+  setPending(token: string): void
 }
 
 /** A visitor whose account may call the endpoint. It is active, unless the endpoint requires only a `session`. */
@@ -42,6 +49,7 @@ export function codesOf(endpoint: Description<TrackerSurface>): readonly ErrorCo
   const hasBody = body !== undefined || upload !== undefined
   if (params !== undefined || query !== undefined || hasBody) codes.add('BAD_REQUEST')
   if (access !== 'anyone') codes.add('UNAUTHORIZED').add('FORBIDDEN')
+  if (access === 'member' || access === 'moderator' || access === 'admin') codes.add('SECOND_FACTOR_MISSING')
   if (method !== 'GET') codes.add('FORBIDDEN')
   if (hasBody) codes.add('PAYLOAD_TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE')
   if (upload !== undefined) codes.add('TOO_SLOW')

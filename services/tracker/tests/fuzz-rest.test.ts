@@ -48,7 +48,7 @@ async function cookieOf(role: 'admin' | 'moderator' | 'member'): Promise<string>
   const account = await useCases.accounts.create({
     ...{ username, email: `${username}@example.org`, password: 'correct horse battery', role },
   })
-  const token = await useCases.sessions.open(account, { address: '127.0.0.1', userAgent: 'fuzz' })
+  const token = await useCases.sessions.open(account, { address: '127.0.0.1', userAgent: 'fuzz', isStrong: false })
   cookies.set(role, `session=${token}`)
   return `session=${token}`
 }

@@ -25,13 +25,15 @@ const send = (client: Client, endpoint: { method: string; path: string }) =>
     ...(endpoint.method !== 'GET' && { body: '{}' }),
   })
 
-test('only registration, sign-in, categories and the site are public', () => {
+test('only registration, sign-in with its second factor, categories and the site are public', () => {
   const open = ENDPOINTS.filter(({ access }) => access === 'anyone').map(({ method, path }) => `${method} ${path}`)
   expect(open.toSorted()).toEqual([
+    'GET /api/auth/second-factor',
     'GET /api/categories',
     'GET /api/site',
     'POST /api/auth/login',
     'POST /api/auth/register',
+    'POST /api/auth/second-factor',
   ])
 })
 

@@ -27,6 +27,7 @@ const NOTHING_SET = {
   uploadApproval: null,
   editApproval: null,
   seedHours: null,
+  staffSecondFactor: null,
 } as const
 afterEach(() => admin.patch('/api/admin/site', NOTHING_SET))
 
@@ -40,7 +41,7 @@ const setLogo = (file: Buffer): Promise<Answer> =>
 test('settings of the panel win over the configuration, and null returns to it', async () => {
   const defaults = {
     ...{ name: 'Configured', registration: 'invite', uploadApproval: 'automatic' },
-    ...{ editApproval: 'automatic', seedHours: 48 },
+    ...{ editApproval: 'automatic', seedHours: 48, staffSecondFactor: false },
   }
   expect((await admin.get('/api/admin/site')).json).toMatchObject({ ...NOTHING_SET, logo: null, defaults })
   const set = { name: 'Films & Friends', registration: 'open', uploadApproval: 'manual', seedHours: 0 }

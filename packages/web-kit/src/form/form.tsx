@@ -28,7 +28,7 @@ export function Form({
   children: ReactNode
   /** The text of the button that sends the form. */
   submit?: string
-  kind?: 'main' | 'danger'
+  kind?: 'main' | 'plain' | 'danger'
   /** After that button. */
   actions?: ReactNode
   label: string

@@ -18,7 +18,7 @@ export const publicUser = z
   })
   .meta({ id: 'User' })
 
-const ownUser = publicUser
+export const ownUser = publicUser
   .extend({
     email: z.string(),
     passkey: z.string().meta({ description: '40 hex digits; anyone who knows it can announce as this user' }),
@@ -61,14 +61,16 @@ export const invite = z
   .object({ id: z.string(), created: time, expires: time, used: time.nullable(), usedBy: z.string().nullable() })
   .meta({ id: 'Invite' })
 
-const username = z.string().regex(USERNAME_PATTERN, 'must be 2 to 32 letters, digits, dots, dashes or underscores')
-const email = z.email('must be an email address').max(254, 'must be at most 254 characters long')
-const newPassword = z
+export const username = z
+  .string()
+  .regex(USERNAME_PATTERN, 'must be 2 to 32 letters, digits, dots, dashes or underscores')
+export const email = z.email('must be an email address').max(254, 'must be at most 254 characters long')
+export const newPassword = z
   .string()
   .min(PASSWORD_LENGTH.min, `must be at least ${PASSWORD_LENGTH.min} characters long`)
   .max(PASSWORD_LENGTH.max, `must be at most ${PASSWORD_LENGTH.max} characters long`)
 /** A password to verify. It may be any text up to a length, so that passwords set under earlier rules stay usable. */
-const password = z.string().max(1_024)
+export const password = z.string().max(1_024)
 
 const endpoint = endpoints<{
   accounts: Accounts
@@ -80,42 +82,10 @@ const endpoint = endpoints<{
 
 const read = { tag: 'accounts', method: 'GET', limit: 'read', access: 'member' } as const
 const write = { tag: 'accounts', limit: 'write', access: 'member' } as const
-const signIn = { tag: 'accounts', method: 'POST', limit: 'authentication' } as const
+export const signIn = { tag: 'accounts', method: 'POST', limit: 'authentication' } as const
 
-/** Registration, sign-in and the user's own account. */
+/** Sessions and the user's own account. */
 export const accountEndpoints = [
-  endpoint({
-    ...signIn,
-    path: '/api/auth/register',
-    operationId: 'register',
-    summary: 'Create an account and sign in',
-    access: 'anyone',
-    body: z.object({ username, email, password: newPassword, invite: z.string().max(200).optional() }),
-    status: 201,
-    answer: ownUser,
-    errors: ['FORBIDDEN', 'CONFLICT'],
-    handle: async ({ body, caller }, { accounts, sessions, announceUrl }) => {
-      const account = await accounts.register(body)
-      await openSession(account, caller, sessions)
-      return presentOwnUser(account, announceUrl)
-    },
-  }),
-  endpoint({
-    ...signIn,
-    path: '/api/auth/login',
-    operationId: 'signIn',
-    summary: 'Sign in; sets the `session` cookie',
-    access: 'anyone',
-    body: z.object({ username: z.string().max(254), password }),
-    status: 200,
-    answer: ownUser,
-    errors: ['UNAUTHORIZED', 'FORBIDDEN'],
-    handle: async ({ body, caller }, { accounts, sessions, announceUrl }) => {
-      const account = await accounts.authenticate(body.username, body.password)
-      await openSession(account, caller, sessions)
-      return presentOwnUser(account, announceUrl)
-    },
-  }),
   endpoint({
     ...write,
     method: 'POST',
@@ -131,6 +101,7 @@ export const accountEndpoints = [
   }),
   endpoint({
     ...read,
+    access: 'account',
     path: '/api/auth/sessions',
     operationId: 'listSessions',
     summary: 'List your sessions, newest first',
@@ -174,6 +145,7 @@ export const accountEndpoints = [
   }),
   endpoint({
     ...read,
+    access: 'account',
     path: '/api/user/me',
     operationId: 'getOwnUser',
     summary: 'Get your account',
@@ -194,7 +166,7 @@ export const accountEndpoints = [
   }),
   endpoint({
     ...signIn,
-    access: 'member',
+    access: 'account',
     path: '/api/user/password',
     operationId: 'changePassword',
     summary: 'Change your password; ends all your sessions and starts a new one here',
@@ -203,7 +175,7 @@ export const accountEndpoints = [
     handle: async ({ body, caller }, { accounts, sessions }) => {
       const { account } = caller.session
       const changed = await accounts.changePassword(account, body.currentPassword, body.newPassword)
-      await openSession(changed, caller, sessions)
+      await openSession(changed, caller, sessions, caller.session.isStrong)
     },
   }),
   endpoint({
@@ -260,8 +232,15 @@ export const accountEndpoints = [
   }),
 ]
 
-async function openSession(account: Account, caller: Visitor, sessions: Sessions): Promise<void> {
-  caller.setSession(await sessions.open(account, caller))
+/** Opens a session and sets its cookie. @param isStrong whether it was opened with a second factor */
+export async function openSession(
+  account: Account,
+  caller: Visitor,
+  sessions: Sessions,
+  isStrong: boolean,
+): Promise<void> {
+  const { address, userAgent } = caller
+  caller.setSession(await sessions.open(account, { address, userAgent, isStrong }))
 }
 
 /** The public fields of an account. */
@@ -271,7 +250,7 @@ export function presentUser(account: Account): z.input<typeof publicUser> {
 }
 
 /** An account with the fields that only its owner can see. */
-function presentOwnUser(account: Account, announceUrl: (passkey: string) => string): z.input<typeof ownUser> {
+export function presentOwnUser(account: Account, announceUrl: (passkey: string) => string): z.input<typeof ownUser> {
   const { email, passkey, canDownload, statsPublic, invitesLeft } = account
   return {
     ...presentUser(account),

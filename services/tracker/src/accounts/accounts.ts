@@ -3,6 +3,7 @@ import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { isId, newId } from '@vault-and-tracker/service-kit/core/ids'
 import { type ActedBy, actedBy } from '../admin-log/admin-log.ts'
 import { apiError } from '../errors.ts'
+import { randomCode } from '../factors/random-codes.ts'
 import type { PublishInvalidation } from '../invalidation/invalidation.ts'
 import type { Listed, Page } from '../pagination.ts'
 import type { SitePolicy } from '../site-settings/site-settings.ts'
@@ -223,6 +224,13 @@ export function createAccounts(deps: {
       return found.account
     },
 
+    /** Asks for the password again, because a stolen session must not be enough. @throws ApiError FORBIDDEN */
+    async confirmPassword({ username }: Account, password: string): Promise<void> {
+      const found = await store.credentials(username)
+      if (!(await passwords.matches(found?.passwordHash, password)))
+        throw apiError('FORBIDDEN', 'The password is wrong.')
+    },
+
     /** @throws ApiError FORBIDDEN if the current password is wrong, or is replaced in the meantime */
     async changePassword(account: Account, current: string, next: string): Promise<Account> {
       const found = await store.credentials(account.username)
@@ -252,7 +260,7 @@ export function createAccounts(deps: {
           'CONFLICT',
           'You cannot reset your own password. Change it on your account page with the current one.',
         )
-      const password = randomPassword(randomBytes(RANDOM_PASSWORD_BYTES))
+      const password = randomCode(randomBytes(RANDOM_PASSWORD_BYTES))
       await resetPassword(id, password, by)
       return password
     },
@@ -324,14 +332,5 @@ export function hashInviteCode(code: string): Buffer {
   return createHash('sha256').update(code).digest()
 }
 
-/** 32 characters that are hard to confuse when read or written down: no l, o, 0 or 1. */
-const ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789'
-
-/** Each byte contributes five bits. 100 bits cannot be guessed, even without a limit on sign-ins. */
-export const RANDOM_PASSWORD_BYTES = 20
-
-/** @returns one character per byte, in groups of four, which are easy to read aloud */
-export function randomPassword(bytes: Uint8Array): string {
-  const characters = Array.from(bytes, (byte) => ALPHABET.charAt(byte % ALPHABET.length)).join('')
-  return characters.replace(/.{4}(?=.)/g, '$&-')
-}
+/** 100 bits cannot be guessed, even without a limit on sign-ins. */
+const RANDOM_PASSWORD_BYTES = 20

@@ -32,10 +32,17 @@ export type StoredSession = {
   readonly lastSeenAt: number
   readonly address: string
   readonly userAgent: string
+  /** Whether it was opened with a second factor. */
+  readonly isStrong?: boolean
 }
 
 /** A valid session and its account, both read on every request. */
-export type Session = { readonly id: string; readonly account: Account; readonly tokenHash: string }
+export type Session = {
+  readonly id: string
+  readonly account: Account
+  readonly tokenHash: string
+  readonly isStrong: boolean
+}
 
 /** The store of sessions, keyed by the SHA-256 of their token. */
 export type SessionStore = {
@@ -65,7 +72,10 @@ export function createSessions(deps: {
 
   return {
     /** Opens a session and returns its token, which cannot be retrieved again. */
-    async open(account: Account, from: { address: string; userAgent: string }): Promise<string> {
+    async open(
+      account: Account,
+      { address, userAgent, isStrong }: { address: string; userAgent: string; isStrong: boolean },
+    ): Promise<string> {
       const token = randomBytes(32).toString('base64url')
       const now = clock.now()
       const older = (await validSessionsOf(account)).toSorted((a, b) => b.session.createdAt - a.session.createdAt)
@@ -79,8 +89,9 @@ export function createSessions(deps: {
           epoch: account.sessionEpoch,
           createdAt: now,
           lastSeenAt: now,
-          address: from.address,
-          userAgent: from.userAgent.slice(0, 200),
+          address,
+          userAgent: userAgent.slice(0, 200),
+          isStrong,
         },
         MAX_IDLE_MS,
       )
@@ -105,7 +116,7 @@ export function createSessions(deps: {
         })
         await accounts.recordLastSeen(account.id, new Date(now))
       }
-      return { id: session.id, account, tokenHash }
+      return { id: session.id, account, tokenHash, isStrong: session.isStrong === true }
     },
 
     /** The user's sessions, newest first. */

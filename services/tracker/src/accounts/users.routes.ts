@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Factors } from '../factors/factors.ts'
 import {
   downloadPercent,
   idParams,
@@ -31,13 +32,16 @@ const managedUser = publicUser
   .meta({ id: 'ManagedUser' })
 
 const oneUser = managedUser
-  .extend({ invitedBy: namedUser.nullable().meta({ description: 'creator of the invite they registered with' }) })
+  .extend({
+    invitedBy: namedUser.nullable().meta({ description: 'creator of the invite they registered with' }),
+    secondFactors: z.int(),
+  })
   .meta({ id: 'ManagedUserDetails' })
 const openSession = z
   .object({ id: z.string(), created: time, lastSeen: time, address: z.string(), userAgent: z.string() })
   .meta({ id: 'UserSession' })
 
-const endpoint = endpoints<{ accounts: Accounts; sessions: Sessions; invites: Invites }>()
+const endpoint = endpoints<{ accounts: Accounts; factors: Factors; sessions: Sessions; invites: Invites }>()
 const admin = { tag: 'users', access: 'admin', limit: 'write' } as const
 
 const role = z.enum(ROLES, `must be one of ${ROLES.join(', ')}`)
@@ -73,9 +77,13 @@ export const userEndpoints = [
     params: idParams,
     answer: oneUser,
     errors: ['NOT_FOUND'],
-    handle: async ({ params }, { accounts, invites }) => {
+    handle: async ({ params }, { accounts, factors, invites }) => {
       const account = await accounts.byId(params.id)
-      return { ...presentManaged(account), invitedBy: (await invites.inviterOf(account.id)) ?? null }
+      const [invitedBy = null, { items }] = await Promise.all([
+        invites.inviterOf(account.id),
+        factors.overview(account),
+      ])
+      return { ...presentManaged(account), invitedBy, secondFactors: items.length }
     },
   }),
   endpoint({

@@ -7,10 +7,11 @@ import type { ReadRequestBody } from '../http/input.ts'
 import type { ApplyLimit } from '../http/limits.ts'
 import type { Access, SignedInUser, TrackerSurface, Visitor } from '../surface.ts'
 import { MAX_SESSION_AGE_MS, type Sessions } from './sessions.ts'
+import { PENDING_MS, type SignIns } from './sign-ins.ts'
 
 /** Whether a role grants an access level. */
 function mayAccess(role: 'member' | 'moderator' | 'admin', access: Access): boolean {
-  const rank = { anyone: 0, session: 1, member: 1, moderator: 2, admin: 3 }
+  const rank = { anyone: 0, session: 1, account: 1, member: 1, moderator: 2, admin: 3 }
   return rank[role] >= rank[access]
 }
 
@@ -32,6 +33,8 @@ function isCrossSite(
 }
 
 const COOKIE = 'session'
+/** A sign-in that waits for the second factor. */
+const PENDING_COOKIE = 'pending'
 
 /**
  * Identifies the requester by their session cookie and refuses requests they are not allowed to make.
@@ -42,20 +45,30 @@ export function createVisitorGuards(deps: {
   publicUrl: URL
   proxies: TrustedProxies
   sessions: Pick<Sessions, 'find'>
+  signIns: Pick<SignIns, 'find'>
+  /** Whether staff need a second factor. */
+  isFactorRequired: () => Promise<boolean>
   readBody: ReadRequestBody
   applyLimit: ApplyLimit
 }): Serving<TrackerSurface>['guards'] {
-  const { publicUrl, proxies, sessions, readBody, applyLimit } = deps
+  const { publicUrl, proxies, sessions, signIns, readBody, applyLimit } = deps
   const cookie = { httpOnly: true, sameSite: 'lax', secure: publicUrl.protocol === 'https:', path: '/' } as const
+  const pendingCookie = { ...cookie, sameSite: 'strict', path: '/api/auth' } as const
 
   async function visitorOf(request: Request, response: Response): Promise<Visitor> {
     const token = readCookie(request.headers.cookie, COOKIE)
+    const pending = readCookie(request.headers.cookie, PENDING_COOKIE)
     return {
       address: clientAddress(request, proxies),
       userAgent: request.get('user-agent') ?? '',
       session: token === undefined ? undefined : await sessions.find(token),
-      setSession: (value) => void response.cookie(COOKIE, value, { ...cookie, maxAge: MAX_SESSION_AGE_MS }),
+      pending: pending === undefined ? undefined : await signIns.find(pending),
+      setSession: (value) => {
+        response.cookie(COOKIE, value, { ...cookie, maxAge: MAX_SESSION_AGE_MS })
+        if (pending !== undefined) response.clearCookie(PENDING_COOKIE, pendingCookie)
+      },
       clearSession: () => void response.clearCookie(COOKIE, cookie),
+      setPending: (value) => void response.cookie(PENDING_COOKIE, value, { ...pendingCookie, maxAge: PENDING_MS }),
     }
   }
 
@@ -65,13 +78,22 @@ export function createVisitorGuards(deps: {
       throw apiError('FORBIDDEN', 'This request was made by another site.')
     const visitor = await visitorOf(request, response)
     // Sign-in attempts are counted per account, so the body is read first.
-    if (endpoint.limit === 'authentication') await readBody(endpoint, request, response, visitor)
+    if (endpoint.limit === 'authentication' || endpoint.limit === 'second-factor')
+      await readBody(endpoint, request, response, visitor)
     await applyLimit(endpoint.limit, request, response, visitor)
     return visitor
   }
-  const signedIn: Guard<TrackerSurface, SignedInUser> = async (endpoint, request, response) =>
-    requireAccess(await anyone(endpoint, request, response), endpoint.access)
-  return { anyone, session: signedIn, member: signedIn, moderator: signedIn, admin: signedIn }
+  const signedIn: Guard<TrackerSurface, SignedInUser> = async (endpoint, request, response) => {
+    const user = requireAccess(await anyone(endpoint, request, response), endpoint.access)
+    if (isWeakStaff(user, endpoint.access) && (await deps.isFactorRequired())) throw apiError('SECOND_FACTOR_MISSING')
+    return user
+  }
+  return { anyone, session: signedIn, account: signedIn, member: signedIn, moderator: signedIn, admin: signedIn }
+}
+
+/** Whether staff without a second factor use more than their account. */
+function isWeakStaff({ session }: SignedInUser, access: Access): boolean {
+  return session.account.role !== 'member' && !session.isStrong && access !== 'session' && access !== 'account'
 }
 
 function requireAccess(visitor: Visitor, access: Access): SignedInUser {

@@ -16,6 +16,7 @@ export const ADMIN_ACTIONS = [
   'torrent.update',
   'torznab.settings.update',
   'torznab.unblock',
+  'user.factors.remove',
   'user.invite.take-back',
   'user.passkey.reset',
   'user.password.reset',

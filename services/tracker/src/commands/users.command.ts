@@ -25,6 +25,8 @@ import {
 } from '../accounts/accounts.ts'
 import { createPasswords } from '../accounts/passwords.argon2.ts'
 import type { Db } from '../db/schema.ts'
+import { createFactorStore } from '../factors/factors.store.ts'
+import type { FactorStore } from '../factors/factors.ts'
 import { createInvalidationPublisher } from '../invalidation/invalidation.redis.ts'
 
 const LIST_PAGE = 100
@@ -99,6 +101,18 @@ const resetPassword = defineAction({
   },
 })
 
+const removeFactors = defineAction({
+  summary: 'Remove all second factors of a user and end all their sessions',
+  inputs: { username },
+  run: (input, terminal) =>
+    withAccounts(terminal, async (accounts, factors) => {
+      const account = await accounts.byUsername(input.username)
+      if (!(await factors.removeAll(account.id, new Date(), undefined)))
+        throw new ApiError('CONFLICT', 'This user has no second factor.')
+      print(terminal, present(account))
+    }),
+})
+
 const list = defineAction({
   summary: 'List users, the newest first',
   inputs: { search: option('TEXT', z.string().optional().describe('Part of the name or email address')) },
@@ -123,7 +137,10 @@ async function readPassword({ stdin }: Terminal): Promise<string> {
   return password
 }
 
-async function withAccounts(terminal: Terminal, work: (accounts: Accounts) => Promise<void>): Promise<undefined> {
+async function withAccounts(
+  terminal: Terminal,
+  work: (accounts: Accounts, factors: FactorStore) => Promise<void>,
+): Promise<undefined> {
   const env = parseEnv(
     z.object({ DATABASE_URL: connectionUrl('postgres', 'postgresql'), REDIS_URL: connectionUrl('redis', 'rediss') }),
     terminal.env,
@@ -141,6 +158,7 @@ async function withAccounts(terminal: Terminal, work: (accounts: Accounts) => Pr
           registration: () => Promise.resolve('closed'),
           clock: systemClock,
         }),
+        createFactorStore(db),
       )
     } finally {
       await closeRedis(redis)
@@ -156,7 +174,7 @@ function print({ stdout }: Terminal, line: object): void {
   stdout.write(`${JSON.stringify(line)}\n`)
 }
 
-/** Manages users without a session: the first administrator, and passwords that were lost. */
+/** Manages users without a session: the first administrator, and passwords and second factors that were lost. */
 export const usersCommand: Command = {
   name: 'users',
   actions: {
@@ -165,6 +183,7 @@ export const usersCommand: Command = {
     'set-state': setState,
     'reset-passkey': resetPasskey,
     'reset-password': resetPassword,
+    'remove-factors': removeFactors,
     list,
   },
   notes: `Reads DATABASE_URL and REDIS_URL. Prints each user as a line of JSON.

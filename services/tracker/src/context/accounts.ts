@@ -7,6 +7,11 @@ import { createInvites } from '../accounts/invites.ts'
 import { createPasswords } from '../accounts/passwords.argon2.ts'
 import { createSessionStore } from '../accounts/sessions.redis.ts'
 import { createSessions } from '../accounts/sessions.ts'
+import { createPendingSignInStore } from '../accounts/sign-ins.redis.ts'
+import { createSignIns } from '../accounts/sign-ins.ts'
+import { createFactorStore } from '../factors/factors.store.ts'
+import { createFactors } from '../factors/factors.ts'
+import { createSetupStore } from '../factors/setups.redis.ts'
 import { createNoticeStore } from '../notices/notices.store.ts'
 import { createNotices } from '../notices/notices.ts'
 import { createReseedStore } from '../notices/reseeds.store.ts'
@@ -31,8 +36,21 @@ export async function createAccountUseCases(
     registration: async () => (await site.current()).registration,
     clock,
   })
+  const isRequiredForStaff = async (): Promise<boolean> => (await site.current()).staffSecondFactor
+  const { hostname, origin } = new URL(config.PUBLIC_URL)
+  const factors = createFactors({
+    store: createFactorStore(db),
+    setups: createSetupStore(redis),
+    site: { id: hostname, origin },
+    siteName: async () => (await site.look()).name ?? hostname,
+    clock,
+    isRequiredForStaff,
+  })
   return {
     accounts,
+    factors,
+    isFactorRequired: isRequiredForStaff,
+    signIns: createSignIns({ accounts, factors, store: createPendingSignInStore(redis), clock }),
     sessions: createSessions({ store: createSessionStore(redis), accounts: store, clock }),
     invites: createInvites({ store: createInviteStore(db), clock }),
     activity: createActivity({

@@ -1,11 +1,11 @@
 import { type InputProblem, readQuery, type Serving } from '@vault-and-tracker/rest'
-import type { Sessions } from '../accounts/sessions.ts'
 import { createVisitorGuards } from '../accounts/visitors.guard.ts'
 import { apiError } from '../errors.ts'
 import { createReadBody, createUploadSlots, type UploadLimits } from '../http/input.ts'
 import { createLimits } from '../http/limits.ts'
 import type { TrackerSurface } from '../surface.ts'
 import { createUploadMetrics } from '../torrents/uploads.metrics.ts'
+import type { AccountUseCases } from './accounts.ts'
 import type { Connections } from './connections.ts'
 
 /** About one packet. An account with its passkey is shorter, and no longer response contains a secret. */
@@ -20,7 +20,10 @@ const PREVIEWS: UploadLimits = { perHolder: 1, total: 8 }
 export type Rest = { readonly serving: Serving<TrackerSurface> }
 
 /** Creates the guards of the REST surface from limits, sessions and roles. */
-export function createRest({ config, logger, redis, metrics }: Connections, sessions: Sessions): Rest {
+export function createRest(
+  { config, logger, redis, metrics }: Connections,
+  { sessions, signIns, isFactorRequired }: Pick<AccountUseCases, 'sessions' | 'signIns' | 'isFactorRequired'>,
+): Rest {
   const slots = { uploads: createUploadSlots(UPLOADS), previews: createUploadSlots(PREVIEWS) }
   createUploadMetrics(metrics.registry, () => slots.uploads.taken() + slots.previews.taken())
   const readBody = createReadBody(slots)
@@ -35,7 +38,9 @@ export function createRest({ config, logger, redis, metrics }: Connections, sess
   const publicUrl = new URL(config.PUBLIC_URL)
   return {
     serving: {
-      guards: createVisitorGuards({ publicUrl, proxies, sessions, readBody, applyLimit }),
+      guards: createVisitorGuards({
+        ...{ publicUrl, proxies, sessions, signIns, isFactorRequired, readBody, applyLimit },
+      }),
       readBody,
       // Endpoints without query parameters accept any query.
       readQuery: (request, names) => (names.length === 0 ? {} : readQuery(request.url, names, malformed)),

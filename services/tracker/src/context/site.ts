@@ -15,6 +15,7 @@ export function createSite({ config, db, invalidations, clock }: Connections) {
       uploadApproval: config.UPLOAD_APPROVAL,
       editApproval: config.EDIT_APPROVAL,
       seedHours: config.SEED_HOURS,
+      staffSecondFactor: config.STAFF_SECOND_FACTOR,
     },
     publish: invalidations.publish,
     clock,

@@ -16,6 +16,7 @@ import { torznabHours } from './migrations/0015-torznab-hours.ts'
 import { filters } from './migrations/0016-filters.ts'
 import { releases } from './migrations/0018-releases.ts'
 import { notices } from './migrations/0019-notices.ts'
+import { secondFactors } from './migrations/0020-second-factors.ts'
 import { siteLookAndRules } from './migrations/0021-site-look-and-rules.ts'
 
 /** All migrations. Add new ones at the end, and never change a released one. Numbers may have gaps. */
@@ -36,6 +37,7 @@ export const MIGRATIONS = {
   '0016-filters': filters,
   '0018-releases': releases,
   '0019-notices': notices,
+  '0020-second-factors': secondFactors,
   '0021-site-look-and-rules': siteLookAndRules,
 }
 

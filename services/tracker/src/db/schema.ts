@@ -38,6 +38,43 @@ export type UsersTable = {
   last_seen_at: Date | null
   /** The kinds of notices that the user does not receive. */
   muted_notices: Generated<readonly string[]>
+  /** The kinds of notices that the user also receives by email, and when the last email was due. */
+  mailed_notices: Generated<readonly string[]>
+  notices_mailed_at: Date | null
+}
+
+/** See factors/factors.ts. */
+export type SecondFactorsTable = {
+  id: Fixed<string>
+  user_id: Fixed<string>
+  kind: Fixed<'totp' | 'security-key'>
+  name: Fixed<string>
+  created_at: Fixed<Date>
+  last_used_at: ColumnType<Date | null, never, Date>
+  secret: ColumnType<Buffer | null, Buffer | undefined, never>
+  /** The last step of 30 s whose code was accepted. */
+  last_step: number | null
+  credential_id: ColumnType<Buffer | null, Buffer | undefined, never>
+  public_key: ColumnType<Buffer | null, Buffer | undefined, never>
+  counter: number | null
+  transports: ColumnType<readonly string[] | null, readonly string[] | undefined, never>
+}
+
+export type RecoveryCodesTable = {
+  user_id: Fixed<string>
+  /** SHA-256 of the code. */
+  code_hash: Fixed<Buffer>
+}
+
+/** See accounts/mail-links.ts. */
+export type MailLinksTable = {
+  user_id: Fixed<string>
+  kind: Fixed<'password' | 'email'>
+  /** SHA-256 of the token. */
+  token_hash: Buffer
+  email: string
+  session_epoch: number
+  created_at: Date
 }
 
 export type InvitesTable = {
@@ -265,6 +302,7 @@ export type SiteSettingsTable = {
   upload_approval: 'automatic' | 'manual' | null
   edit_approval: 'automatic' | 'manual' | null
   seed_hours: number | null
+  staff_second_factor: boolean | null
   checklist_dismissed: Generated<boolean>
 }
 
@@ -355,6 +393,9 @@ export type TorznabUsersTable = {
 /** The tables for Kysely, created by the migrations. */
 export type Schema = {
   users: UsersTable
+  second_factors: SecondFactorsTable
+  recovery_codes: RecoveryCodesTable
+  mail_links: MailLinksTable
   invites: InvitesTable
   categories: CategoriesTable
   torrents: TorrentsTable

@@ -10,8 +10,11 @@ const MINUTE_MS = 60_000
 /** An address gets this many times the attempts of an account, for households and offices. */
 const ATTEMPTS_PER_ADDRESS = 10
 
-/** The key that a request is counted under. */
-type KeyOf = (visitor: Visitor, request: Request) => string
+/** An account gets this many times as many guesses of codes per hour, from all addresses together. */
+const CODES_PER_ACCOUNT = 4
+
+/** The key that a request is counted under; undefined if the limit does not concern it. */
+type KeyOf = (visitor: Visitor, request: Request) => string | undefined
 
 /** Counts a request against a limit. @throws ApiError RATE_LIMITED, or an error that `isUnavailable` recognises */
 export type ApplyLimit = (kind: LimitKind, request: Request, response: Response, visitor: Visitor) => Promise<void>
@@ -20,7 +23,8 @@ export type ApplyLimit = (kind: LimitKind, request: Request, response: Response,
  * The limits of the REST surface, shared by all replicas through Redis.
  *
  * Reads and writes are counted per user, or per address without a session. Sign-ins are counted per address and account,
- * so that one client cannot block the account of another, and per address. If Redis is unavailable, reads pass
+ * so that one client cannot block the account of another, and per address. Codes of a second factor are few, so they are
+ * also counted per account: only someone who knows its password can reach that limit. If Redis is unavailable, reads pass
  * uncounted; writes and sign-ins get 503.
  *
  * @param options requests per minute, and attempts per five minutes; 0 disables a limit
@@ -47,16 +51,22 @@ export function createLimits(options: {
     ]
   }
   const attempts = options.authentication
+  const authentication = [
+    limit('sign-in-address', attempts * ATTEMPTS_PER_ADDRESS, 5 * MINUTE_MS, byAddress, 'refuse'),
+    limit('sign-in', attempts, 5 * MINUTE_MS, byAttempt, 'refuse'),
+  ]
+  const codes = limit('second-factor', attempts * CODES_PER_ACCOUNT, 60 * MINUTE_MS, byPendingAccount, 'refuse')
   const limits: Readonly<Record<LimitKind, readonly (readonly [RateLimit, KeyOf])[]>> = {
     read: [limit('rest-read', options.read, MINUTE_MS, byUser, 'allow')],
     write: [limit('rest-write', options.write, MINUTE_MS, byUser, 'refuse')],
-    authentication: [
-      limit('sign-in-address', attempts * ATTEMPTS_PER_ADDRESS, 5 * MINUTE_MS, byAddress, 'refuse'),
-      limit('sign-in', attempts, 5 * MINUTE_MS, byAttempt, 'refuse'),
-    ],
+    authentication,
+    'second-factor': [...authentication, codes],
   }
   return async (kind, request, response, visitor) => {
-    for (const [apply, keyOf] of limits[kind]) await apply(keyOf(visitor, request), request, response)
+    for (const [apply, keyOf] of limits[kind]) {
+      const key = keyOf(visitor, request)
+      if (key !== undefined) await apply(key, request, response)
+    }
   }
 }
 
@@ -68,10 +78,19 @@ function byUser(visitor: Visitor): string {
   return visitor.session?.account.id ?? byAddress(visitor)
 }
 
-/** By address and account: the requester's if they are signed in, else the one named in the body. */
+/** By address and account: the requester's if they are known, else the one named in the body. */
 function byAttempt(visitor: Visitor, request: Request): string {
-  const body: unknown = request.body
-  const named = typeof body === 'object' && body !== null && 'username' in body ? body.username : undefined
-  const account = visitor.session?.account.id ?? (typeof named === 'string' ? named.toLowerCase() : '')
+  const named = memberOf(request.body, 'username')
+  const claimed = typeof named === 'string' ? named.toLowerCase() : (visitor.pending?.userId ?? '')
+  const account = visitor.session?.account.id ?? claimed
   return `${byAddress(visitor)} ${account.slice(0, 64)}`
+}
+
+/** By the account whose password was right. Security keys cannot be guessed, so they are not counted. */
+function byPendingAccount({ pending }: Visitor, request: Request): string | undefined {
+  return memberOf(request.body, 'code') === undefined ? undefined : pending?.userId
+}
+
+function memberOf(body: unknown, name: string): unknown {
+  return typeof body === 'object' && body !== null && name in body ? Reflect.get(body, name) : undefined
 }

@@ -3,7 +3,7 @@ import { isId } from '@vault-and-tracker/service-kit/core/ids'
 import { apiError } from '../errors.ts'
 import type { Listed, Page, Total } from '../pagination.ts'
 
-/** The kinds of notices. Members choose which of them they receive. */
+/** The kinds of notices. Members choose which of them they receive, except `second-factor`: staff removed theirs. */
 export const NOTICE_KINDS = [
   'approval',
   'rejection',
@@ -13,6 +13,7 @@ export const NOTICE_KINDS = [
   'reseed',
   'search',
   'invite',
+  'second-factor',
 ] as const
 export type NoticeKind = (typeof NOTICE_KINDS)[number]
 
@@ -97,7 +98,7 @@ export function createNotices({ store, clock }: { store: NoticeStore; clock: Clo
 
     /** Sends only notices of other kinds to the member from now on. */
     async mute(userId: string, kinds: readonly NoticeKind[]) {
-      const muted = NOTICE_KINDS.filter((kind) => kinds.includes(kind))
+      const muted = NOTICE_KINDS.filter((kind) => kind !== 'second-factor' && kinds.includes(kind))
       await store.mute(userId, muted)
       return { muted }
     },

@@ -17,6 +17,7 @@ const policy = {
     .min(SEED_HOURS.min, seedHoursMessage)
     .max(SEED_HOURS.max, seedHoursMessage)
     .meta({ description: 'hours that members should seed a completed torrent; 0 for no rule' }),
+  staffSecondFactor: z.boolean().meta({ description: 'whether moderators and administrators need a second factor' }),
 }
 
 /** Null resets a setting to the configuration of the server. */
@@ -25,6 +26,7 @@ const changeable = {
   uploadApproval: policy.uploadApproval.nullable(),
   editApproval: policy.editApproval.nullable(),
   seedHours: policy.seedHours.nullable(),
+  staffSecondFactor: policy.staffSecondFactor.nullable(),
   accent: z
     .string()
     .regex(/^#[0-9a-f]{6}$/, 'must be # and six lower-case hex digits')

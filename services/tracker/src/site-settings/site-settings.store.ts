@@ -15,6 +15,7 @@ const COLUMNS = [
   'upload_approval as uploadApproval',
   'edit_approval as editApproval',
   'seed_hours as seedHours',
+  'staff_second_factor as staffSecondFactor',
   'checklist_dismissed as checklistDismissed',
 ] as const
 
@@ -53,6 +54,7 @@ export function createSiteSettingsStore(db: Db): SiteSettingsStore {
             upload_approval: changes.uploadApproval,
             edit_approval: changes.editApproval,
             seed_hours: changes.seedHours,
+            staff_second_factor: changes.staffSecondFactor,
             // Kysely leaves out undefined values, and an update needs at least one.
             checklist_dismissed: changes.checklistDismissed ?? before.checklistDismissed,
           })

@@ -19,6 +19,8 @@ export type SitePolicy = {
   /** Whether edits by members wait too. */
   readonly editApproval: (typeof APPROVALS)[number]
   readonly seedHours: number
+  /** Whether moderators and administrators need a second factor. */
+  readonly staffSecondFactor: boolean
 }
 
 /** The configuration of the server: what applies until an administrator sets something else. */
@@ -138,6 +140,7 @@ function inForce(settings: SiteSettings, defaults: SiteDefaults): CurrentSite {
     uploadApproval: settings.uploadApproval ?? defaults.uploadApproval,
     editApproval: settings.editApproval ?? defaults.editApproval,
     seedHours: settings.seedHours ?? defaults.seedHours,
+    staffSecondFactor: settings.staffSecondFactor ?? defaults.staffSecondFactor,
     accent,
     logo,
   }

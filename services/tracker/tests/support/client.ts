@@ -15,6 +15,8 @@ export type Answer = {
 /** Sends requests and keeps the cookie, as a browser does. */
 export type Client = {
   cookie: string | undefined
+  /** The cookie of a sign-in that waits for the second factor. */
+  pending: string | undefined
   get(path: string, headers?: Record<string, string>): Promise<Answer>
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
   patch(path: string, body: unknown): Promise<Answer>
@@ -31,16 +33,24 @@ export type Client = {
 export function createClient(url: string): Client {
   const client: Client = {
     cookie: undefined,
+    pending: undefined,
     async send(method, path, init = {}) {
-      const cookie = client.cookie === undefined ? {} : { cookie: `session=${client.cookie}` }
+      const cookies = [
+        ...(client.cookie === undefined ? [] : [`session=${client.cookie}`]),
+        ...(client.pending === undefined ? [] : [`pending=${client.pending}`]),
+      ]
+      const cookie = cookies.length === 0 ? {} : { cookie: cookies.join('; ') }
       const response = await fetch(url + path, {
         method,
         redirect: 'manual',
         ...init,
         headers: { ...cookie, ...init.headers },
       })
-      const set = response.headers.getSetCookie().find((header) => header.startsWith('session='))
-      if (set !== undefined) client.cookie = /^session=([^;]*)/.exec(set)?.[1] || undefined
+      for (const set of response.headers.getSetCookie()) {
+        const [, name, value] = /^(session|pending)=([^;]*)/.exec(set) ?? []
+        if (name === 'session') client.cookie = value || undefined
+        if (name === 'pending') client.pending = value || undefined
+      }
       const answer = await readAnswer(response)
       requireDocumented(method, path, answer)
       return answer

@@ -176,7 +176,7 @@ test('the remembered theme applies before the application loads', async () => {
 })
 
 test('a page stays, with what was typed, if the code of another cannot be loaded', async () => {
-  const { page, problems } = await site.open('/me?tab=password', DESKTOP, member)
+  const { page, problems } = await site.open('/me?tab=security', DESKTOP, member)
   const field = page.getByLabel('Current password')
   await field.fill('typed')
   await page.route('**/assets/**', (route) => route.abort())
@@ -208,7 +208,7 @@ test('a page whose code is missing shows an error instead of reloading again and
 })
 
 test('typed text is kept unless the member discards it', async () => {
-  const { page, problems } = await site.open('/me?tab=password', DESKTOP, member)
+  const { page, problems } = await site.open('/me?tab=security', DESKTOP, member)
   const field = page.getByLabel('Current password')
   const tabs = page.getByRole('navigation', { name: 'Your account' })
   const asked = page.getByRole('dialog', { name: 'Discard changes?' })
@@ -221,7 +221,7 @@ test('typed text is kept unless the member discards it', async () => {
     await asked.getByRole('button', { name: 'Keep editing' }).click()
     await asked.waitFor({ state: 'detached' })
     expect(await field.inputValue()).toBe('typed')
-    expect(new URL(page.url()).search).toBe('?tab=password')
+    expect(new URL(page.url()).search).toBe('?tab=security')
   }
   await tabs.getByRole('link', { name: 'Sessions' }).click()
   await asked.waitFor()
@@ -229,7 +229,7 @@ test('typed text is kept unless the member discards it', async () => {
   await asked.getByRole('button', { name: 'Discard changes' }).click()
   await page.getByText('This session').waitFor()
   // Nothing was typed here, so nothing is asked.
-  await tabs.getByRole('link', { name: 'Password' }).click()
+  await tabs.getByRole('link', { name: 'Security' }).click()
   await tabs.getByRole('link', { name: 'Sessions' }).click()
   await page.getByText('This session').waitFor()
 })

@@ -131,7 +131,7 @@ test('staff create any number of invites', async () => {
 
 test('a member changes their password; a wrong one keeps them signed in', async () => {
   const member = await site.tracker.signedIn('password')
-  const { page, problems } = await site.open('/me?tab=password', DESKTOP, member)
+  const { page, problems } = await site.open('/me?tab=security', DESKTOP, member)
   const send = async (current: string): Promise<void> => {
     await page.getByLabel('Current password').fill(current)
     await page.getByLabel('New password').fill('a new and better one')

@@ -1,4 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals'
+import { freePort } from '@vault-and-tracker/dev-env'
+import { totpOf } from '../../src/factors/totp.ts'
 import { makeTorrent } from '../../tests/support/make-torrent.ts'
 import { PASSWORD } from '../../tests/support/tracker.ts'
 import { addTorrent, DESKTOP, NARROW, useSite, type Visit } from './support/site.ts'
@@ -8,8 +10,8 @@ beforeAll(async () => {
   await site.tracker.signedIn('alice')
 })
 
-async function signIn({ page }: Visit, password = PASSWORD): Promise<void> {
-  await page.getByLabel('Username').fill('alice')
+async function signIn({ page }: Visit, password = PASSWORD, username = 'alice'): Promise<void> {
+  await page.getByLabel('Username').fill(username)
   await page.getByLabel('Password').fill(password)
   await page.getByRole('button', { name: 'Sign in' }).click()
 }
@@ -85,7 +87,7 @@ test('a closed site shows that registration is closed', async () => {
 test('a form keeps what was typed when the session ends, and can be sent after signing in again', async () => {
   const member = await site.tracker.signedIn('dora')
   const uploaded = await member.get('/api/user/me')
-  const visit = await site.open('/me?tab=password', DESKTOP, member)
+  const visit = await site.open('/me?tab=security', DESKTOP, member)
   const { page, context } = visit
   await page.getByRole('link', { name: 'Statistics' }).click()
   await page.getByRole('checkbox').waitFor()
@@ -141,4 +143,160 @@ test('a page that was opened after the session ended loads after signing in agai
   await signInAgain(visit)
   await page.getByRole('heading', { name }).waitFor()
   expect(new URL(page.url()).pathname).toMatch(/^\/torrents\/./)
+})
+
+/** A site at a host name, because an IP address can have no security keys. */
+async function siteWithName(env: Readonly<Record<string, string>> = {}) {
+  const port = String(await freePort())
+  const origin = `http://localhost:${port}`
+  const named = await site.another({ PORT: port, PUBLIC_URL: origin, ...env })
+  return { named, origin }
+}
+
+/** Gives the page's browser an authenticator that confirms everything. */
+async function addAuthenticator({ page, context }: Visit): Promise<void> {
+  const devtools = await context.newCDPSession(page)
+  await devtools.send('WebAuthn.enable')
+  await devtools.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      ...{ protocol: 'ctap2', transport: 'internal' },
+      ...{ hasResidentKey: true, hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
+    },
+  })
+}
+
+function appWith(secret: string): { code(stepsAhead?: number): string } {
+  const letters = Array.from(secret, (letter) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter))
+  const bits = letters.map((value) => value.toString(2).padStart(5, '0')).join('')
+  const bytes = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)))
+  return { code: (stepsAhead = 0) => totpOf(bytes, Math.floor(site.tracker.now() / 30_000) + stepsAhead) }
+}
+
+test('a member adds an app by keyboard, and signs in with a code, then with a recovery code', async () => {
+  const member = await site.tracker.signedIn('careful')
+  const visit = await site.open('/me?tab=security', DESKTOP, member)
+  const { page, problems } = visit
+  await page.getByText('No second factor.').waitFor()
+  expect(await page.getByRole('button', { name: 'Add security key' }).count()).toBe(0)
+  expect(await problems('me-security')).toEqual([])
+  const open = page.getByRole('button', { name: 'Add authenticator app' })
+  await open.press('Enter')
+  await page.getByRole('dialog').getByText('codes of six digits').waitFor()
+  await page.keyboard.type('not the password')
+  await page.keyboard.press('Enter')
+  await page.getByRole('alert').getByText('password is wrong').waitFor()
+  expect(await problems('me-security-password')).toEqual([])
+  await page.getByLabel('Your password').fill(PASSWORD)
+  await page.keyboard.press('Enter')
+  await page.getByRole('img', { name: 'QR code' }).waitFor()
+  expect(await problems('me-security-app')).toEqual([])
+  const app = appWith((await page.getByRole('dialog').locator('code').textContent()) ?? '')
+  await page.keyboard.type('000000')
+  await page.keyboard.press('Enter')
+  await page.locator('.field-problem').waitFor()
+  await page.getByRole('textbox', { name: 'Code' }).fill(app.code())
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Your recovery codes' }).waitFor()
+  expect(await problems('me-security-codes')).toEqual([])
+  await page.getByRole('button', { name: 'Copy recovery codes' }).press('Enter')
+  const copied = await page.evaluate<string>('navigator.clipboard.readText()')
+  const [recoveryCode = ''] = copied.split('\n')
+  expect(copied.split('\n')).toHaveLength(10)
+  await page.getByRole('button', { name: 'Done' }).press('Enter')
+  await page.getByText('10 recovery codes left.').waitFor()
+  expect(await problems('me-security-factors')).toEqual([])
+
+  const visitor = await site.open('/login?next=%2Fme', NARROW)
+  await signIn(visitor, PASSWORD, 'careful')
+  const code = visitor.page.getByRole('textbox', { name: 'Code' })
+  await code.waitFor()
+  expect(await visitor.problems('login-code')).toEqual([])
+  await visitor.page.keyboard.type('000000')
+  await visitor.page.keyboard.press('Enter')
+  await visitor.page.getByRole('alert').getByText('wrong').waitFor()
+  site.tracker.advance(30_000)
+  await code.fill(app.code())
+  await visitor.page.keyboard.press('Enter')
+  await visitor.page.waitForURL('**/me')
+
+  const again = await site.open('/login', DESKTOP)
+  await signIn(again, PASSWORD, 'careful')
+  await again.page.getByRole('textbox', { name: 'Code' }).fill(recoveryCode)
+  await again.page.keyboard.press('Enter')
+  await again.page.waitForURL('**/torrents')
+})
+
+test('a member adds a security key, signs in with it, again over a page, and removes it', async () => {
+  const { named, origin } = await siteWithName()
+  await named.tracker.signedIn('keyed')
+  const visit = await named.open('/login?next=%2Fme%3Ftab%3Dsecurity', DESKTOP, undefined, origin)
+  const { page, context, problems } = visit
+  await addAuthenticator(visit)
+  await signIn(visit, PASSWORD, 'keyed')
+  await page.getByRole('button', { name: 'Add security key' }).click()
+  await page.getByLabel('Name').fill('Laptop')
+  await page.getByLabel('Your password').fill(PASSWORD)
+  expect(await problems('me-security-key')).toEqual([])
+  await page.getByRole('dialog').getByRole('button', { name: 'Add security key' }).click()
+  await page.getByRole('heading', { name: 'Your recovery codes' }).waitFor()
+  await page.getByRole('button', { name: 'Close' }).click()
+  await page.getByText('You have not saved the codes.').waitFor()
+  await page.getByRole('button', { name: 'Close without saving' }).click()
+  await page.getByText('10 recovery codes left.').waitFor()
+
+  await page.getByRole('button', { name: 'Add security key' }).click()
+  await page.getByLabel('Your password').fill(PASSWORD)
+  await page.getByRole('dialog').getByRole('button', { name: 'Add security key' }).click()
+  await page.getByRole('alert').getByText('already').waitFor()
+  await page.getByRole('button', { name: 'Cancel' }).click()
+
+  await page.getByRole('button', { name: 'keyed' }).click()
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.waitForURL('**/login')
+  await signIn(visit, PASSWORD, 'keyed')
+  await page.getByRole('button', { name: 'Use security key' }).waitFor()
+  expect(await problems('login-security-key')).toEqual([])
+  await page.getByRole('button', { name: 'Start again' }).click()
+  await signIn(visit, PASSWORD, 'keyed')
+  await page.getByRole('button', { name: 'Use security key' }).click()
+  await page.waitForURL('**/torrents')
+
+  await page.goto(`${origin}/me?tab=security`)
+  await page.getByRole('button', { name: 'Remove Laptop' }).waitFor()
+  await context.clearCookies()
+  await page.getByRole('button', { name: 'Remove Laptop' }).click()
+  const remove = page.getByRole('dialog', { name: 'Remove Laptop?' })
+  await remove.getByLabel('Your password').fill(PASSWORD)
+  await remove.getByRole('button', { name: 'Remove second factor' }).click()
+  const ended = page.getByRole('dialog', { name: 'Your session has ended' })
+  await ended.getByLabel('Password').fill(PASSWORD)
+  await ended.getByRole('button', { name: 'Sign in' }).click()
+  await ended.getByRole('button', { name: 'Use security key' }).click()
+  await ended.waitFor({ state: 'detached' })
+  await remove.getByRole('button', { name: 'Remove second factor' }).click()
+  await page.getByText('No second factor.').waitFor()
+  expect(await problems('me-security-removed')).toEqual([])
+})
+
+test('staff who need a second factor are led to the page that adds one, and continue then', async () => {
+  const strict = await site.another({ STAFF_SECOND_FACTOR: 'true' })
+  const moderator = await strict.tracker.signedIn('new-moderator', 'moderator')
+  const { page, problems } = await strict.open('/admin/moderation', DESKTOP, moderator)
+  await page.waitForURL('**/me?tab=security')
+  await page.getByText('Staff of this site need a second factor.').waitFor()
+  expect(await problems('me-security-required')).toEqual([])
+  await page.getByRole('link', { name: 'Upload', exact: true }).click()
+  await page.waitForURL('**/me?tab=security')
+  await page.getByRole('button', { name: 'Add authenticator app' }).click()
+  await page.getByLabel('Your password').fill(PASSWORD)
+  await page.keyboard.press('Enter')
+  await page.getByRole('img', { name: 'QR code' }).waitFor()
+  const secret = (await page.getByRole('dialog').locator('code').textContent()) ?? ''
+  await page.getByRole('textbox', { name: 'Code' }).fill(appWith(secret).code())
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Download' }).click()
+  await page.getByRole('button', { name: 'Done' }).click()
+  await page.getByRole('link', { name: 'Torrents', exact: true }).click()
+  await page.waitForURL('**/torrents')
+  await page.getByRole('heading', { name: 'No torrents' }).or(page.getByText('No torrents')).first().waitFor()
 })

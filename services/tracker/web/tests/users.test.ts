@@ -188,7 +188,7 @@ test('administrators change their own password in their account', async () => {
   const { page } = await site.open(`/admin/users/${await idOf(admin)}`, DESKTOP, admin)
   await page.getByRole('link', { name: 'Change your password' }).click()
   await page.getByLabel('Current password').waitFor()
-  expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe('/me?tab=password')
+  expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe('/me?tab=security')
 })
 
 test('a passkey is reset and sessions are ended after a confirmation by name', async () => {

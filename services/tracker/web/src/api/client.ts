@@ -8,9 +8,12 @@ export const account = createAccountGuard()
 /** The tracker's REST API. */
 export const api = createApi<paths>()
 
+/** What visitors may do who have not signed in yet. */
+const PUBLIC: ReadonlySet<string> = new Set(['/api/auth/login', '/api/auth/second-factor', '/api/auth/register'])
+
 api.use({
   onRequest: ({ schemaPath }) => {
-    if (schemaPath !== '/api/auth/login' && schemaPath !== '/api/auth/register') account.require()
+    if (!PUBLIC.has(schemaPath)) account.require()
   },
 })
 
@@ -46,4 +49,5 @@ export type ManagedUser = Schemas['ManagedUser']
 export type ManagedUserDetails = Schemas['ManagedUserDetails']
 export type UserSession = Schemas['UserSession']
 export type AdminLogEntry = Schemas['AdminLogEntry']
+export type SecondFactor = Schemas['SecondFactor']
 export type SiteSettings = Schemas['SiteSettings']

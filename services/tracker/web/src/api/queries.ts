@@ -33,6 +33,9 @@ export const categories = queryOptions({
   staleTime: HOUR_MS,
 })
 
+/** Set while the server refuses reads because staff need a second factor. */
+export const FACTOR_IS_MISSING = ['factor-is-missing'] as const
+
 /** The public settings of the site. */
 export const site = queryOptions({
   queryKey: ['site'],

@@ -3,13 +3,15 @@ import { getRouteApi } from '@tanstack/react-router'
 import { formatDate } from '@vault-and-tracker/web-kit/format'
 import { usePageTitle } from '@vault-and-tracker/web-kit/frame'
 import { Tabs } from '@vault-and-tracker/web-kit/layout'
+import { lazy, Suspense } from 'react'
 import { ownUser } from '../api/queries.ts'
 import { Invites } from './invites.tsx'
 import { Keys } from './keys.tsx'
-import { Password } from './password.tsx'
 import { SeedingDuties } from './seeding-duties.tsx'
 import { Sessions } from './sessions.tsx'
 import { Statistics } from './statistics.tsx'
+
+const Security = lazy(async () => ({ default: (await import('./security.tsx')).Security }))
 
 const route = getRouteApi('/me')
 const TABS = [
@@ -18,7 +20,7 @@ const TABS = [
   ['keys', 'Passkey and Torznab'],
   ['sessions', 'Sessions'],
   ['invites', 'Invites'],
-  ['password', 'Password'],
+  ['security', 'Security'],
 ] as const
 
 /** The member's own account. */
@@ -41,7 +43,11 @@ export function MePage() {
       {tab === 'keys' && <Keys user={user} />}
       {tab === 'sessions' && <Sessions />}
       {tab === 'invites' && <Invites user={user} />}
-      {tab === 'password' && <Password username={user.username} />}
+      {tab === 'security' && (
+        <Suspense>
+          <Security user={user} />
+        </Suspense>
+      )}
     </div>
   )
 }

@@ -4,7 +4,7 @@ import { ownUser } from '../api/queries.ts'
 import { rootRoute } from '../frame/root-route.tsx'
 import { type DayRange, readDays } from '../standing/queries.ts'
 
-const TABS = ['seeding', 'keys', 'sessions', 'invites', 'password'] as const
+const TABS = ['seeding', 'keys', 'sessions', 'invites', 'security'] as const
 type MeSearch = { tab?: (typeof TABS)[number] | undefined; days?: DayRange | undefined }
 
 export const meRoutes = [

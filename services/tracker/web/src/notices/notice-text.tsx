@@ -54,6 +54,16 @@ export function NoticeText({ notice, onFollow }: { notice: Notice; onFollow: () 
           your saved search <strong>{details.search?.name}</strong>.
         </p>
       )
+    case 'second-factor':
+      return (
+        <p>
+          An administrator removed your second factor. If you did not ask for it, change your password and{' '}
+          <Link to="/me" search={{ tab: 'security' }} onClick={onFollow}>
+            add a new one
+          </Link>
+          .
+        </p>
+      )
     case 'invite':
       return (
         <p>

@@ -13,13 +13,14 @@ export function LoginPage() {
   const registration = useQuery(site).data?.registration
   return (
     <Gate title="Sign in">
-      <SignInForm onSignedIn={() => void navigate({ href: next ?? '/torrents', replace: true })} />
-      <p className="muted">Forgot your password? Ask an administrator to reset it.</p>
-      {(registration === 'open' || registration === 'invite') && (
-        <p>
-          <Link to="/register">{registration === 'open' ? 'Create an account' : 'Register with an invite'}</Link>
-        </p>
-      )}
+      <SignInForm onSignedIn={() => void navigate({ href: next ?? '/torrents', replace: true })}>
+        <p className="muted">Forgot your password? Ask an administrator to reset it.</p>
+        {(registration === 'open' || registration === 'invite') && (
+          <p>
+            <Link to="/register">{registration === 'open' ? 'Create an account' : 'Register with an invite'}</Link>
+          </p>
+        )}
+      </SignInForm>
     </Gate>
   )
 }

@@ -14,8 +14,8 @@ export const NARROW: View = { width: 390 }
 /** A tracker that serves the built application, and a browser. */
 export type Site = {
   readonly tracker: TestTracker
-  /** Opens an address as a signed-in member, or as a visitor. */
-  open(path: string, view: View, member?: Client): Promise<Visit>
+  /** Opens an address as a signed-in member, or as a visitor. @param origin another address of the site */
+  open(path: string, view: View, member?: Client, origin?: string): Promise<Visit>
   stop(): Promise<void>
 }
 
@@ -32,12 +32,12 @@ export async function startSite(env: Env = {}, shared?: Browser): Promise<Site &
   return {
     tracker,
     browser,
-    open: async (path, view, member) => {
+    open: async (path, view, member, origin = tracker.url) => {
       const visit = await visitPage(browser, {
-        ...{ origin: tracker.url, path, view },
+        ...{ origin, path, view },
         prepare: async (context) => {
           if (member?.cookie !== undefined)
-            await context.addCookies([{ name: 'session', value: member.cookie, url: tracker.url, httpOnly: true }])
+            await context.addCookies([{ name: 'session', value: member.cookie, url: origin, httpOnly: true }])
         },
       })
       visits.push(visit)

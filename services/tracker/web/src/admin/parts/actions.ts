@@ -18,6 +18,7 @@ export const ACTION_NAMES = Object.entries({
   'torrent.update': 'changed a torrent',
   'torznab.settings.update': 'changed the Torznab settings',
   'torznab.unblock': 'unblocked an address',
+  'user.factors.remove': 'removed a second factor',
   'user.invite.take-back': 'revoked an invite',
   'user.passkey.reset': 'reset a passkey',
   'user.password.reset': 'reset a password',

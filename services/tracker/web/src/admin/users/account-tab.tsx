@@ -8,6 +8,7 @@ import type { ManagedUserDetails, UserStats } from '../../api/client.ts'
 import { ownUser } from '../../api/queries.ts'
 import { ResetPasskey } from '../parts/reset-passkey.tsx'
 import { userStats } from './queries.ts'
+import { RemoveFactors } from './remove-factors.tsx'
 import { ResetPassword } from './reset-password.tsx'
 import { rightsKey } from './rights.ts'
 import { RightsForm } from './rights-form.tsx'
@@ -32,6 +33,7 @@ export function AccountTab({ user }: { user: ManagedUserDetails }) {
         </div>
       </section>
       <PasswordSection user={user} />
+      {user.secondFactors > 0 && <FactorSection user={user} />}
       {isResetting && (
         <ResetPasskey
           user={user}
@@ -52,7 +54,7 @@ function PasswordSection({ user }: { user: ManagedUserDetails }) {
       {own?.id === user.id ? (
         <p>
           This is your account.{' '}
-          <Link to="/me" search={{ tab: 'password' }}>
+          <Link to="/me" search={{ tab: 'security' }}>
             Change your password
           </Link>{' '}
           with the current one.
@@ -68,6 +70,35 @@ function PasswordSection({ user }: { user: ManagedUserDetails }) {
         </>
       )}
       {isResetting && <ResetPassword user={user} onClose={() => setResetting(false)} />}
+    </section>
+  )
+}
+
+function FactorSection({ user }: { user: ManagedUserDetails }) {
+  const { data: own } = useQuery(ownUser)
+  const [isRemoving, setRemoving] = useState(false)
+  return (
+    <section aria-labelledby="second-factor" className="narrow">
+      <h2 id="second-factor">Second factor</h2>
+      {own?.id === user.id ? (
+        <p>
+          This is your account.{' '}
+          <Link to="/me" search={{ tab: 'security' }}>
+            Change your second factor
+          </Link>{' '}
+          there.
+        </p>
+      ) : (
+        <>
+          <p>If a user lost their second factor and the recovery codes, remove it.</p>
+          <div className="form-actions">
+            <Button kind="danger" onClick={() => setRemoving(true)}>
+              Remove second factor
+            </Button>
+          </div>
+        </>
+      )}
+      {isRemoving && <RemoveFactors user={user} onClose={() => setRemoving(false)} />}
     </section>
   )
 }

@@ -1,0 +1,77 @@
+import { useMutation } from '@tanstack/react-query'
+import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
+import { FormDialog, toast } from '@vault-and-tracker/web-kit/feedback'
+import { Copyable, TextField } from '@vault-and-tracker/web-kit/form'
+import { api } from '../api/client.ts'
+import { OwnPassword } from './own-password.tsx'
+import { QrCode } from './qr-code.tsx'
+import { RecoveryCodes } from './recovery-codes.tsx'
+
+/** Adds an authenticator app: password, QR code, first code, and recovery codes if it is the first factor. */
+export function AddApp({ onChanged, onClose }: { onChanged: () => void; onClose: () => void }) {
+  const start = useMutation<{ secret: string; uri: string }, ApiError, string>({
+    mutationFn: (password) => read(api.POST('/api/user/factors/totp', { body: { password } })),
+    // Keeps the secret out of the cache.
+    gcTime: 0,
+  })
+  const confirm = useMutation<{ recoveryCodes: string[] }, ApiError, string>({
+    mutationFn: (code) => read(api.POST('/api/user/factors/totp/confirm', { body: { code } })),
+    onSuccess: ({ recoveryCodes }) => {
+      toast('Authenticator app added.')
+      onChanged()
+      if (recoveryCodes.length === 0) onClose()
+    },
+    gcTime: 0,
+  })
+  if (confirm.data !== undefined) return <RecoveryCodes codes={confirm.data.recoveryCodes} onClose={onClose} />
+  if (start.data === undefined)
+    return (
+      <FormDialog
+        title="Add authenticator app"
+        action="Continue"
+        isDraft={false}
+        fields={[]}
+        error={start.error}
+        isBusy={start.isPending}
+        onSubmit={({ password = '' }) => start.mutate(password)}
+        onClose={onClose}
+        intro={<p>You need an app that shows codes of six digits, such as Aegis, 2FAS or a password manager.</p>}
+      >
+        <OwnPassword />
+      </FormDialog>
+    )
+  const { uri, secret } = start.data
+  return (
+    <FormDialog
+      key="code"
+      title="Scan the code with your app"
+      action="Add authenticator app"
+      isDraft={false}
+      fields={['code']}
+      error={confirm.error}
+      isBusy={confirm.isPending}
+      onSubmit={({ code = '' }) => confirm.mutate(code)}
+      onClose={onClose}
+      intro={
+        <>
+          <QrCode text={uri} />
+          <p>
+            Or enter this key in the app: <Copyable text={secret} what="key" />
+          </p>
+        </>
+      }
+    >
+      <TextField
+        label="Code"
+        name="code"
+        inputMode="numeric"
+        autoComplete="one-time-code"
+        required
+        maxLength={20}
+        hint="The six digits that the app shows now."
+        error={confirm.error}
+        data-focus=""
+      />
+    </FormDialog>
+  )
+}

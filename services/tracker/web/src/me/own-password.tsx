@@ -1,0 +1,21 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { TextField } from '@vault-and-tracker/web-kit/form'
+import { ownUser } from '../api/queries.ts'
+
+/** Asks for the password again, in a form that changes how the member signs in. */
+export function OwnPassword() {
+  const username = useQueryClient().getQueryData(ownUser.queryKey)?.username
+  return (
+    <>
+      <input name="username" autoComplete="username" value={username ?? ''} readOnly hidden />
+      <TextField
+        label="Your password"
+        name="password"
+        type="password"
+        autoComplete="current-password"
+        required
+        data-focus=""
+      />
+    </>
+  )
+}
