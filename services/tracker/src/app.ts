@@ -26,6 +26,7 @@ import { createErrorAnswer, errorBodySchema } from './http/errors.middleware.ts'
 import { standardHeaders, unknownPath } from './http/headers.middleware.ts'
 import { noticeEndpoints } from './notices/notices.routes.ts'
 import { overviewEndpoints } from './overview/overview.routes.ts'
+import { reportEndpoints } from './reports/reports.routes.ts'
 import { createTrackerServer, type TrackerServer } from './server.ts'
 import { lookFiles } from './site-settings/look.routes.ts'
 import { lookOf } from './site-settings/look.ts'
@@ -54,6 +55,7 @@ export const ENDPOINTS: readonly TrackerEndpoint<UseCases>[] = [
   ...torrentPageEndpoints,
   ...userEndpoints,
   ...moderationEndpoints,
+  ...reportEndpoints,
   ...siteSettingsEndpoints,
   ...overviewEndpoints,
   ...swarmStatisticsEndpoints,

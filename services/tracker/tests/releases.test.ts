@@ -222,3 +222,81 @@ test('a download costs what the best rate counts, and the ratio after it is know
   await moderator.patch(`/api/torrents/${id}`, { downloadPercent: 50, uploadPercent: 200 })
   expect(await costOf()).toMatchObject({ uploadPercent: 200, counted: 500_000, ratio: 3, ratioAfter: 2 })
 })
+
+test('a member reports a torrent once, and staff resolve the report with a note', async () => {
+  const id = (await upload('Reported.2024.1080p.WEB-DL.H.264-ONE')).member('id')
+  const address = `/api/torrents/${id}/reports`
+  const reason = 'The sound is missing.\nFrom minute 40 on.'
+  const answers = await Promise.all([1, 2, 3].map(() => bob.client.post(address, { reason })))
+  expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([204, 409, 409])
+  expect((await bob.client.get('/api/admin/reports')).status).toBe(403)
+  const { items } = (await moderator.get('/api/admin/reports')).json as { items: { id: string }[] }
+  expect(items).toMatchObject([{ torrent: { id, isDeleted: false }, reporter: { username: 'bob' }, reason }])
+  const resolve = `/api/admin/reports/${items[0]?.id}/resolve`
+  expect((await bob.client.post(resolve, { note: 'mine' })).status).toBe(403)
+  await alice.client.delete(`/api/torrents/${id}`)
+  const resolved = await moderator.post(resolve, { note: 'Deleted by its uploader.' })
+  expect(resolved.json).toMatchObject({ torrent: { isDeleted: true }, resolvedBy: { username: 'mod' } })
+  expect((await moderator.post(resolve, {})).status).toBe(409)
+  expect((await moderator.get('/api/admin/reports')).json).toMatchObject({ items: [], total: 0 })
+  expect((await moderator.get('/api/admin/reports?state=resolved')).json).toMatchObject({
+    items: [{ note: 'Deleted by its uploader.' }],
+  })
+  const admin = await tracker.signedIn('root', 'admin')
+  expect((await admin.get('/api/admin/log?action=report.resolve')).json).toMatchObject({
+    items: [{ actor: { username: 'mod' }, target: { type: 'torrent', id }, before: { reason } }],
+  })
+})
+
+test('a member has at most ten open reports, and cannot report what they cannot see', async () => {
+  const ids = []
+  for (let n = 0; n < 12; n++) ids.push((await upload(`Many.${n}`)).member('id'))
+  await tracker.sql("update torrents set state = 'pending' where id = $1", [ids[11]])
+  const report = (id = '') => bob.client.post(`/api/torrents/${id}/reports`, { reason: 'no' })
+  expect((await report(ids[11])).status).toBe(404)
+  const statuses = (await Promise.all(ids.slice(0, 11).map(report))).map(({ status }) => status)
+  expect(statuses.toSorted((a, b) => a - b)).toEqual([...Array.from({ length: 10 }, () => 204), 409])
+  await tracker.sql('delete from reports')
+})
+
+const SPAN_MS = 6 * 3_600_000
+
+test('the peers of a torrent are kept for 30 days, with zeros while it had none', async () => {
+  const [one, other] = [(await upload('Seen.Over.Time')).member('id'), (await upload('Never.Seeded')).member('id')]
+  const histories = tracker.context.useCases.torrentHistories
+  const viewer = await tracker.context.useCases.accounts.byUsername('bob')
+  const historyOf = async (id: string) =>
+    (await histories.read(id, viewer)).items.map((each) => [each.seeders, each.leechers])
+  const sample = async (seeders: number, leechers: number): Promise<void> => {
+    await tracker.sql('update torrent_stats set seeders = $2, leechers = $3 where torrent_id = $1', [
+      one,
+      seeders,
+      leechers,
+    ])
+    await histories.sample()
+  }
+  await sample(3, 1)
+  await sample(9, 9)
+  expect((await bob.client.get(`/api/torrents/${one}/history`)).json).toMatchObject({
+    stepSeconds: SPAN_MS / 1_000,
+    items: [{ seeders: 3, leechers: 1 }],
+  })
+  tracker.advance(3 * SPAN_MS)
+  await sample(5, 0)
+  tracker.advance(SPAN_MS)
+  await sample(0, 0)
+  const expected = [[3, 1], ...[0, 0].map(() => [0, 0]), [5, 0], [0, 0]]
+  expect(await historyOf(one)).toEqual(expected)
+  expect(await historyOf(other)).toEqual([])
+  for (let n = 0; n < 130; n++) {
+    tracker.advance(SPAN_MS)
+    await sample(n, 1)
+  }
+  const kept = await historyOf(one)
+  expect([kept.length, kept[0], kept.at(-1)]).toEqual([120, [10, 1], [129, 1]])
+  await sample(0, 0)
+  tracker.advance(121 * SPAN_MS)
+  expect(await historyOf(one)).toEqual([])
+  await histories.sample()
+  expect(await tracker.sql('select * from torrent_history')).toEqual([])
+})

@@ -9,6 +9,7 @@ export const ADMIN_ACTIONS = [
   'category.delete-all',
   'category.seed',
   'category.update',
+  'report.resolve',
   'site.update',
   'torrent.approve',
   'torrent.delete',

@@ -11,7 +11,6 @@ import type { SiteConfiguration } from '../site-settings/site-settings.ts'
 import { timeToLive } from '../swarm/interval.ts'
 import { createReindexStore } from '../torrents/reindex.store.ts'
 import { createReindex } from '../torrents/reindex.ts'
-import { createTorrentDetails } from '../torrents/torrent-details.ts'
 import { createTorrentFileReader } from '../torrents/torrent-file.thread.ts'
 import { createTorrentPreviews } from '../torrents/torrent-preview.ts'
 import { createTorrentStore } from '../torrents/torrents.store.ts'
@@ -19,6 +18,7 @@ import { createTorrents, type Torrents } from '../torrents/torrents.ts'
 import { createCatalogueState } from '../torznab/catalogue-state.ts'
 import type { AccountUseCases } from './accounts.ts'
 import type { Connections } from './connections.ts'
+import { createTorrentPage } from './torrent-page.ts'
 
 const PURGE_EVERY_MS = 3_600_000
 const REINDEX_EVERY_MS = 5_000
@@ -83,17 +83,16 @@ export function createCatalogue(
   })
   addBackground(connections, torrents)
   const torrentPreviews = createTorrentPreviews({ store: torrentStore, torrentFiles, categories, source })
-  const torrentDetails = createTorrentDetails({
-    torrents,
-    siteRates: async () => (await catalogueState.current()).rates,
-    requiredSeedSeconds: () => site.requiredSeedSeconds(),
-  })
   return {
     useCases: {
       categories,
       torrents,
-      torrentDetails,
       torrentPreviews,
+      ...createTorrentPage(connections, {
+        torrents,
+        siteRates: async () => (await catalogueState.current()).rates,
+        requiredSeedSeconds: () => site.requiredSeedSeconds(),
+      }),
       search,
       adminLog: createAdminLog(db),
     },

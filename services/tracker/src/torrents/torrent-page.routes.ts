@@ -3,6 +3,7 @@ import { idParams, time } from '../http/fields.ts'
 import { RELATIONS, VERDICTS } from '../releases/related-releases.ts'
 import { type ListedTorrent, TORRENT_STATES } from '../search/listed-torrent.ts'
 import { endpoints } from '../surface.ts'
+import type { TorrentHistories } from '../swarm-statistics/torrent-history.ts'
 import type { TorrentDetails } from './torrent-details.ts'
 import type { Torrent, Torrents, Viewer } from './torrents.ts'
 
@@ -135,7 +136,11 @@ const torrentDetails = z
   })
   .meta({ id: 'TorrentDetails' })
 
-const endpoint = endpoints<{ torrents: Torrents; torrentDetails: TorrentDetails }>()
+const endpoint = endpoints<{
+  torrents: Torrents
+  torrentDetails: TorrentDetails
+  torrentHistories: TorrentHistories
+}>()
 const read = { tag: 'torrents', method: 'GET', limit: 'read', access: 'member' } as const
 
 /** One torrent. */
@@ -164,6 +169,21 @@ export const torrentPageEndpoints = [
       const { related, ...details } = await deps.torrentDetails.read(params.id, viewer)
       return { ...details, related: presentRelated(related, viewer) }
     },
+  }),
+  endpoint({
+    ...read,
+    path: '/api/torrents/:id/history',
+    operationId: 'getTorrentHistory',
+    summary: 'Get the peers of a torrent over the last 30 days, oldest first',
+    params: idParams,
+    answer: z
+      .object({
+        stepSeconds: z.int(),
+        items: z.array(z.object({ start: time, seeders: z.int(), leechers: z.int() })),
+      })
+      .meta({ id: 'TorrentHistory' }),
+    errors: ['NOT_FOUND'],
+    handle: ({ params, caller }, { torrentHistories }) => torrentHistories.read(params.id, caller.session.account),
   }),
 ]
 

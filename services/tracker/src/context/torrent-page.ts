@@ -1,0 +1,30 @@
+import type { Rates } from '../announce/lookups.ts'
+import { createReportStore } from '../reports/reports.store.ts'
+import { createReports } from '../reports/reports.ts'
+import { createTorrentHistoryStore } from '../swarm-statistics/torrent-history.store.ts'
+import { createTorrentHistories } from '../swarm-statistics/torrent-history.ts'
+import { createTorrentDetails } from '../torrents/torrent-details.ts'
+import type { Torrents } from '../torrents/torrents.ts'
+import type { Connections } from './connections.ts'
+
+const SAMPLE_EVERY_MS = 600_000
+
+/** Creates what the page of a torrent shows: details, peers over time, and reports. */
+export function createTorrentPage(
+  connections: Connections,
+  deps: { torrents: Torrents; siteRates: () => Promise<Rates>; requiredSeedSeconds: () => number },
+) {
+  const { torrents } = deps
+  const { db, clock, logger, background } = connections
+  const torrentHistories = createTorrentHistories({ store: createTorrentHistoryStore(db), torrents, clock })
+  background.add({
+    everyMs: SAMPLE_EVERY_MS,
+    task: () => torrentHistories.sample(),
+    onError: (error) => logger.warn({ err: error }, 'could not sample the peers of torrents; will retry'),
+  })
+  return {
+    torrentHistories,
+    torrentDetails: createTorrentDetails(deps),
+    reports: createReports({ store: createReportStore(db), torrents, clock }),
+  }
+}
