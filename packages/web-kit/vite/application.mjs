@@ -6,8 +6,9 @@ import { brotliCompressSync, gzipSync } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 
 const OUT = 'dist'
-/** All libraries except those that only some pages load: for charts, keys and QR codes. */
-const LIBRARIES = /[\\/]node_modules[\\/](?!.*(?:uplot|tweetnacl|simplewebauthn|uqr))/
+/** All libraries except those that only some pages load: for charts, keys, QR codes and Markdown. */
+const LIBRARIES =
+  /[\\/]node_modules[\\/](?!.*(?:uplot|tweetnacl|simplewebauthn|uqr|markdown-it|linkify-it|mdurl|uc\.micro|entities))/
 /** Smaller files are not worth a header. */
 const MIN_BYTES = 512
 const EARLY_THEME = fileURLToPath(new URL('early-theme.js', import.meta.url))

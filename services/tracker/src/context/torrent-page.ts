@@ -12,7 +12,7 @@ const SAMPLE_EVERY_MS = 600_000
 /** Creates what the page of a torrent shows: details, peers over time, and reports. */
 export function createTorrentPage(
   connections: Connections,
-  deps: { torrents: Torrents; siteRates: () => Promise<Rates>; requiredSeedSeconds: () => number },
+  deps: { torrents: Torrents; siteRates: () => Promise<Rates>; requiredSeedSeconds: () => Promise<number> },
 ) {
   const { torrents } = deps
   const { db, clock, logger, background } = connections

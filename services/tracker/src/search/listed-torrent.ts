@@ -1,3 +1,4 @@
+import type { Verdict } from '../releases/related-releases.ts'
 import type { Release } from '../releases/release.ts'
 
 /** The states of a torrent in moderation. */
@@ -24,6 +25,8 @@ export type ListedTorrent = {
   /** Whether staff of the site made the release. */
   readonly internal: boolean
   readonly scene: boolean
+  /** What the catalogue said about the release when it was uploaded. For staff and the uploader. */
+  readonly verdict: Verdict | null
   readonly externalIds: ExternalIds
   readonly state: TorrentState
   readonly stateReason: string | null

@@ -65,6 +65,7 @@ export function createTorrentHistories(deps: {
 
 /** Slots after the last count had no peers. */
 function itemsOf({ lastSlot, seeders, leechers }: StoredHistory, now: number): readonly PeerCounts[] {
+  if (lastSlot <= now - KEPT) return []
   const first = Math.max(lastSlot - seeders.length + 1, now - KEPT + 1)
   return Array.from({ length: Math.max(0, now - first + 1) }, (_, i) => ({
     start: new Date((first + i) * SPAN_SECONDS * 1_000),

@@ -3,7 +3,7 @@ import { idParams, pageOf, pageQuery, text } from '../http/fields.ts'
 import { TORRENT_STATES } from '../search/listed-torrent.ts'
 import type { Search } from '../search/search.ts'
 import { endpoints } from '../surface.ts'
-import { listedTorrent, presentListed, presentTorrent, torrentAnswer } from './torrent-page.routes.ts'
+import { listedTorrent, presentListed, presentTorrent, torrentAnswer, verdict } from './torrent-page.routes.ts'
 import type { Torrents } from './torrents.ts'
 
 const endpoint = endpoints<{ torrents: Torrents; search: Search }>()
@@ -21,12 +21,15 @@ export const moderationEndpoints = [
     query: pageQuery.safeExtend({
       state: z.enum(TORRENT_STATES, `must be one of ${TORRENT_STATES.join(', ')}`).default('pending'),
     }),
-    answer: pageOf(listedTorrent),
+    answer: pageOf(listedTorrent.extend({ verdict })),
     handle: async ({ query, caller }, { search }) => {
       const list = { ...query, sort: 'created', order: 'asc' } as const
       const viewer = caller.session.account
       const { items, ...rest } = await search.list(list, viewer.id)
-      return { ...rest, items: items.map((torrent) => presentListed(torrent, viewer)) }
+      return {
+        ...rest,
+        items: items.map((torrent) => ({ ...presentListed(torrent, viewer), verdict: torrent.verdict })),
+      }
     },
   }),
   endpoint({

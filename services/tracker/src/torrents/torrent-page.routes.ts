@@ -61,15 +61,18 @@ export const listedTorrent = z
   })
   .meta({ id: 'ListedTorrent' })
 
+/** What the catalogue said about a release at its upload. */
+export const verdict = z
+  .enum(VERDICTS)
+  .nullable()
+  .meta({ description: 'what the catalogue said about the release at the upload; for its uploader and staff' })
+
 export const torrentAnswer = listedTorrent
   .extend({
     description: z.string().meta({ description: 'Markdown' }),
     hasNfo: z.boolean(),
     hasMediaInfo: z.boolean(),
-    verdict: z
-      .enum(VERDICTS)
-      .nullable()
-      .meta({ description: 'what the catalogue said about the release at the upload; for its uploader and staff' }),
+    verdict,
     duplicateReason: z.string().nullable().meta({ description: 'for its uploader and staff' }),
   })
   .meta({ id: 'Torrent' })

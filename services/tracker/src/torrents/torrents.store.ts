@@ -136,7 +136,7 @@ export function createTorrentStore(db: Db): TorrentStore {
 
 async function byId(from: Db, id: string): Promise<Torrent | undefined> {
   const row = await listedColumns(from)
-    .select(['torrents.description', 'torrents.verdict', 'torrents.duplicate_reason'])
+    .select(['torrents.description', 'torrents.duplicate_reason'])
     .select((eb) => [
       eb('torrents.nfo', 'is not', null).as('has_nfo'),
       eb('torrents.media_info', 'is not', null).as('has_media_info'),
@@ -150,7 +150,6 @@ async function byId(from: Db, id: string): Promise<Torrent | undefined> {
       description: row.description,
       hasNfo: Boolean(row.has_nfo),
       hasMediaInfo: Boolean(row.has_media_info),
-      verdict: row.verdict,
       duplicateReason: row.duplicate_reason,
     }
   )

@@ -6,7 +6,7 @@ import { type ActedBy, actedBy } from '../admin-log/admin-log.ts'
 import type { Categories } from '../categories/categories.ts'
 import { apiError } from '../errors.ts'
 import type { PublishInvalidation } from '../invalidation/invalidation.ts'
-import type { KnownRelease, Relation, Verdict } from '../releases/related-releases.ts'
+import type { KnownRelease, Relation } from '../releases/related-releases.ts'
 import { parseReleaseName } from '../releases/release-name.ts'
 import { type NameFields, nameFieldsOf } from '../releases/search-words.ts'
 import type { ExternalIds, ListedTorrent, TorrentState } from '../search/listed-torrent.ts'
@@ -24,8 +24,7 @@ export type Torrent = ListedTorrent & {
   readonly description: string
   readonly hasNfo: boolean
   readonly hasMediaInfo: boolean
-  /** What the catalogue said about the release when it was uploaded, and why it was uploaded nevertheless. */
-  readonly verdict: Verdict | null
+  /** Why it was uploaded although it is a duplicate. For staff and the uploader. */
   readonly duplicateReason: string | null
 }
 

@@ -3,6 +3,7 @@ import { categoryRoutes } from './categories/routes.tsx'
 import { logRoutes } from './log/routes.tsx'
 import { moderationRoutes } from './moderation/routes.tsx'
 import { overviewRoutes } from './overview/routes.tsx'
+import { reportRoutes } from './reports/routes.tsx'
 import { siteRoutes } from './site/routes.tsx'
 import { swarmRoutes } from './swarms/routes.tsx'
 import { torznabRoutes } from './torznab/routes.tsx'
@@ -13,6 +14,7 @@ export const adminRoutes = [
     ...overviewRoutes,
     ...swarmRoutes,
     ...moderationRoutes,
+    ...reportRoutes,
     ...categoryRoutes,
     ...userRoutes,
     ...torznabRoutes,

@@ -8,6 +8,7 @@ export type Section = {
     | '/admin'
     | '/admin/swarms'
     | '/admin/moderation'
+    | '/admin/reports'
     | '/admin/categories'
     | '/admin/users'
     | '/admin/torznab'
@@ -22,6 +23,7 @@ export type Section = {
 const SECTIONS: readonly Section[] = [
   { to: '/admin', name: 'Overview', icon: 'grid', what: 'Numbers and links to all staff pages', role: 'moderator' },
   { to: '/admin/moderation', name: 'Moderation', icon: 'shield', what: 'Uploads awaiting approval', role: 'moderator' },
+  { to: '/admin/reports', name: 'Reports', icon: 'flag', what: 'Torrents that members reported', role: 'moderator' },
   {
     to: '/admin/swarms',
     name: 'Swarms',

@@ -3,6 +3,7 @@ import { Link, Outlet } from '@tanstack/react-router'
 import { Icon } from '@vault-and-tracker/web-kit/icon'
 import { ownUser } from '../api/queries.ts'
 import { Waiting } from './moderation/waiting.tsx'
+import { OpenReports } from './reports/open-reports.tsx'
 import './staff.css'
 import { sectionsFor } from './sections.ts'
 
@@ -17,6 +18,7 @@ export function StaffFrame() {
             <Icon name={icon} />
             {name}
             {to === '/admin/moderation' && <Waiting />}
+            {to === '/admin/reports' && <OpenReports />}
           </Link>
         ))}
       </nav>

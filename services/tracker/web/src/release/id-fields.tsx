@@ -10,12 +10,19 @@ export const IDS = ['imdb', 'tmdb', 'tvdb'] as const
 const NUMBER = { inputMode: 'numeric', pattern: '\\d{1,10}' } as const
 
 /** The ids of the content in other catalogues. `torrent` has the initial ones. */
-export function IdFields({ torrent, error }: { torrent?: Torrent; error: ApiError | null }) {
+export function IdFields(props: {
+  torrent?: Torrent
+  error: ApiError | null
+  /** Receives an id that was typed; undefined for none. */
+  onIds?: (changed: Partial<Record<(typeof IDS)[number], string | undefined>>) => void
+}) {
+  const { torrent, error, onIds } = props
   const fieldOf = (name: (typeof IDS)[number]) => ({
     ...{ name, error, defaultValue: torrent?.[name] ?? '', autoComplete: 'off' },
     onChange: (({ target }) => {
       const id = pastedId(name, target.value)
       if (id !== target.value) target.value = id
+      onIds?.({ [name]: target.validity.valid && id !== '' ? id : undefined })
     }) satisfies ComponentProps<'input'>['onChange'],
   })
   return (

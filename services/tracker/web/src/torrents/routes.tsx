@@ -6,8 +6,9 @@ import { rootRoute } from '../frame/root-route.tsx'
 import { ListPage } from './list-page.tsx'
 import { readListSearch } from './list-search.ts'
 import { torrent, torrentFiles, torrentList } from './queries.ts'
+import { torrentDetails, torrentHistory } from './torrent-queries.ts'
 
-const TABS = ['files', 'swarm'] as const
+const TABS = ['files', 'swarm', 'texts'] as const
 type TorrentSearch = { tab?: (typeof TABS)[number] | undefined; page?: number | undefined }
 
 const listRoute = createRoute({
@@ -28,6 +29,8 @@ const torrentRoute = createRoute({
   loaderDeps: ({ search }) => search,
   loader: ({ context: { queries }, params, deps }) => {
     preload(queries.query(categories))
+    if (deps.tab === undefined || deps.tab === 'texts') preload(queries.query(torrentDetails(params.id)))
+    if (deps.tab === 'swarm') preload(queries.query(torrentHistory(params.id)))
     if (deps.tab === 'files') preload(queries.query(torrentFiles(params.id, deps.page ?? 1)))
     return notFoundIfMissing(queries.query(torrent(params.id)))
   },

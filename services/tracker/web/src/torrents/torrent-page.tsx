@@ -1,19 +1,22 @@
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { Copyable } from '@vault-and-tracker/web-kit/form'
 import { formatBytes, formatCount } from '@vault-and-tracker/web-kit/format'
 import { usePageTitle } from '@vault-and-tracker/web-kit/frame'
-import { Details, Facts, Tabs } from '@vault-and-tracker/web-kit/layout'
+import { Facts, Tabs } from '@vault-and-tracker/web-kit/layout'
 import type { Torrent } from '../api/client.ts'
 import { categories, flatten, ownUser } from '../api/queries.ts'
 import { DownloadLink } from '../release/download-link.tsx'
 import { Peers } from '../release/peers.tsx'
 import { BreakableName, ReleaseTags } from '../release/release-tags.tsx'
+import { About } from './about.tsx'
 import { AskForSeeders } from './ask-for-seeders.tsx'
 import { Age } from './columns.tsx'
 import { Files } from './files.tsx'
 import { torrent as torrentQuery } from './queries.ts'
+import { ReportButton } from './report-dialog.tsx'
 import { Swarm } from './swarm.tsx'
+import { Texts } from './texts.tsx'
+import './torrent.css'
 import { TorrentActions } from './torrent-actions.tsx'
 import { TorrentTags } from './torrent-tags.tsx'
 
@@ -47,6 +50,7 @@ export function TorrentPage() {
           [undefined, 'About'],
           ['files', `Files (${formatCount(torrent.files)})`],
           ['swarm', 'Swarm'],
+          ...(torrent.hasNfo || torrent.hasMediaInfo ? [['texts', textsName(torrent)] as const] : []),
         ]}
         current={tab}
       />
@@ -54,6 +58,8 @@ export function TorrentPage() {
         <Files id={id} page={page} />
       ) : tab === 'swarm' ? (
         <Swarm torrent={torrent} />
+      ) : tab === 'texts' ? (
+        <Texts id={id} />
       ) : (
         <About torrent={torrent} />
       )}
@@ -85,11 +91,18 @@ function TorrentFacts({ torrent, now }: { torrent: Torrent; now: number }) {
         [
           'Uploader',
           torrent.uploaderId === null ? (
-            'Deleted account'
+            torrent.anonymous ? (
+              'Anonymous'
+            ) : (
+              'Deleted account'
+            )
           ) : (
-            <Link to="/users/$id" params={{ id: torrent.uploaderId }}>
-              {torrent.uploader}
-            </Link>
+            <>
+              <Link to="/users/$id" params={{ id: torrent.uploaderId }}>
+                {torrent.uploader}
+              </Link>
+              {torrent.anonymous && ' (hidden from members)'}
+            </>
           ),
         ],
       ]}
@@ -99,38 +112,16 @@ function TorrentFacts({ torrent, now }: { torrent: Torrent; now: number }) {
 
 function OwnActions({ torrent }: { torrent: Torrent }) {
   const { data: user } = useQuery(ownUser)
-  const mayEdit = user !== undefined && (user.role !== 'member' || user.username === torrent.uploader)
-  return mayEdit ? <TorrentActions torrent={torrent} isStaff={user.role !== 'member'} /> : null
+  if (user === undefined) return null
+  const isOwn = user.username === torrent.uploader
+  return (
+    <>
+      {(isOwn || user.role !== 'member') && <TorrentActions torrent={torrent} isStaff={user.role !== 'member'} />}
+      {!isOwn && <ReportButton torrent={torrent} />}
+    </>
+  )
 }
 
-function About({ torrent }: { torrent: Torrent }) {
-  const { description, infoHash, infoHashV2, imdb, tmdb, tvdb } = torrent
-  const hashes = [
-    ['Info hash', infoHash],
-    ['Info hash v2', infoHashV2],
-  ] as const
-  const others = [
-    ['IMDb', imdb],
-    ['TMDB', tmdb],
-    ['TVDB', tvdb],
-  ] as const
-  return (
-    <div className="about">
-      {description === '' ? (
-        <p className="muted">No description.</p>
-      ) : (
-        <p className="description" dir="auto">
-          {description}
-        </p>
-      )}
-      <Details
-        facts={[
-          ...hashes.flatMap(([label, hash]) =>
-            hash === null ? [] : [[label, <Copyable text={hash} what={label.toLowerCase()} />] as const],
-          ),
-          ...others.flatMap(([label, id]) => (id === null ? [] : [[label, String(id)] as const])),
-        ]}
-      />
-    </div>
-  )
+function textsName({ hasNfo, hasMediaInfo }: Torrent): string {
+  return [hasNfo && 'NFO', hasMediaInfo && 'MediaInfo'].filter(Boolean).join(' and ')
 }

@@ -3,8 +3,10 @@ import { ratesText } from '../release/rates.ts'
 
 /** The rates of a torrent, if they are not normal, and its state, if it is not approved. */
 export function TorrentTags({ torrent }: { torrent: ListedTorrent }) {
-  const { state } = torrent
+  const { state, internal, scene } = torrent
   const words = [
+    ...(internal ? ['Internal'] : []),
+    ...(scene ? ['Scene'] : []),
     ...ratesText(torrent),
     ...(state === 'approved' ? [] : [state === 'pending' ? 'Awaiting approval' : 'Rejected']),
   ]

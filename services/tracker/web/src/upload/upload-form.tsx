@@ -5,11 +5,15 @@ import { Form, SelectField, TextArea, TextField, type Values } from '@vault-and-
 import { useEffect, useState } from 'react'
 import { CategoryOptions } from '../api/category-options.tsx'
 import { api, type TorrentPreview } from '../api/client.ts'
+import { ownUser } from '../api/queries.ts'
 import { IDS, IdFields } from '../release/id-fields.tsx'
+import { MarkFields } from '../release/mark-fields.tsx'
+import { RelatedList } from '../release/related-list.tsx'
+import { TEXTS, TextFields } from '../release/text-fields.tsx'
 import { formOf } from './send.ts'
 import { Understood } from './understood.tsx'
 
-const FIELDS = ['name', 'category', 'description', ...IDS] as const
+const FIELDS = ['name', 'category', 'description', 'duplicateReason', ...IDS, ...TEXTS] as const
 /** The name is parsed again when typing pauses for this long. */
 const PAUSE_MS = 300
 
@@ -25,16 +29,19 @@ type Props = {
 /** A preview of the torrent, and the fields to correct it. */
 export function UploadForm({ file, error, isBusy, progress, onSubmit }: Props) {
   const [name, setName] = useState<string>()
-  const [category, setCategory] = useState('')
+  const [category, setCategory] = useState<string>()
+  const [ids, setIds] = useState<Ids>({})
   const asked = useSettled(name)
+  const askedIds = useSettled(ids)
+  const { data: user } = useQuery(ownUser)
   const preview = useQuery({
-    queryKey: ['upload', 'preview', file.name, file.size, file.lastModified, asked, category],
+    queryKey: ['upload', 'preview', file.name, file.size, file.lastModified, asked, category, askedIds],
     queryFn: ({ signal }) =>
       read(
         api.POST('/api/torrents/preview', {
           // The API document types the file as text; the form sends the file itself.
-          body: { torrent: '', category },
-          bodySerializer: () => formOf({ torrent: file, name: asked, category }),
+          body: { torrent: '' },
+          bodySerializer: () => formOf({ torrent: file, name: asked, category, ...askedIds }),
           signal,
         }),
       ),
@@ -52,43 +59,85 @@ export function UploadForm({ file, error, isBusy, progress, onSubmit }: Props) {
     <>
       <Understood preview={understood} isStale={preview.data === undefined} />
       {problem}
-      <Form
-        label="Upload"
-        fields={FIELDS}
-        error={error}
-        isBusy={isBusy}
-        onSubmit={onSubmit}
-        submit="Upload torrent"
-        actions={isBusy && <progress value={progress} aria-label="Upload progress" />}
-      >
-        <SelectField
-          label="Category"
-          name="category"
-          required
-          value={category}
-          onChange={({ target }) => setCategory(target.value)}
-          hint="If you choose a main category, the tracker picks the subcategory from the name."
+      <Verdict preview={understood} />
+      {understood.verdict !== 'exists' && (
+        <Form
+          label="Upload"
+          fields={FIELDS}
           error={error}
+          isBusy={isBusy}
+          onSubmit={onSubmit}
+          submit="Upload torrent"
+          actions={isBusy && <progress value={progress} aria-label="Upload progress" />}
         >
-          <option value="">Choose a category</option>
-          <CategoryOptions />
-        </SelectField>
-        <TextField
-          label="Name"
-          name="name"
-          value={name ?? understood.name}
-          onChange={({ target }) => setName(target.value)}
-          required
-          maxLength={255}
-          spellCheck={false}
-          error={error}
-        />
-        <TextArea label="Description" name="description" maxLength={20_000} error={error} />
-        <IdFields error={error} />
-      </Form>
+          <SelectField
+            label="Category"
+            name="category"
+            required
+            value={category ?? understood.proposedCategory ?? ''}
+            onChange={({ target }) => setCategory(target.value)}
+            hint="If you choose a main category, the tracker picks the subcategory from the name."
+            error={error}
+          >
+            <option value="">Choose a category</option>
+            <CategoryOptions />
+          </SelectField>
+          <TextField
+            label="Name"
+            name="name"
+            value={name ?? understood.name}
+            onChange={({ target }) => setName(target.value)}
+            required
+            maxLength={255}
+            spellCheck={false}
+            error={error}
+          />
+          {(understood.verdict === 'duplicate' || error?.field === 'duplicateReason') && (
+            <TextField
+              label="Why this release should be listed too"
+              name="duplicateReason"
+              required
+              maxLength={500}
+              hint="Moderators see the reason."
+              error={error}
+            />
+          )}
+          <TextArea
+            label="Description"
+            name="description"
+            maxLength={20_000}
+            hint="Markdown. Images become links."
+            error={error}
+          />
+          <IdFields error={error} onIds={(changed) => setIds((before) => ({ ...before, ...changed }))} />
+          <TextFields error={error} />
+          <MarkFields isStaff={user !== undefined && user.role !== 'member'} />
+        </Form>
+      )}
     </>
   )
 }
+
+/** What the catalogue says about the release, before anything is typed. */
+function Verdict({ preview: { verdict, related } }: { preview: TorrentPreview }) {
+  if (verdict === null && related.length === 0) return null
+  return (
+    <section className="verdict" aria-label="Catalogue" data-verdict={verdict ?? 'new'} role="status">
+      <p>{verdict === null ? 'The catalogue has other versions of this title.' : VERDICTS[verdict]}</p>
+      {related.length > 0 && <RelatedList related={related} />}
+    </section>
+  )
+}
+
+const VERDICTS: Readonly<Record<NonNullable<TorrentPreview['verdict']>, string>> = {
+  exists: 'This torrent is already in the catalogue.',
+  duplicate: 'The catalogue already has this release in the same quality. Upload yours only for a reason.',
+  covered: 'A season pack in the catalogue already contains this release.',
+  replaces: 'Your release replaces an earlier one in the catalogue.',
+}
+
+/** Ids of complete fields, for the preview. */
+type Ids = Readonly<Partial<Record<(typeof IDS)[number], string | undefined>>>
 
 /** The API's messages for a file that is not a torrent. */
 const NO_TORRENT: ReadonlySet<string> = new Set([
@@ -107,7 +156,7 @@ function FileProblem({ error, onRetry }: { error: Error; onRetry: () => void }) 
 }
 
 /** A value once it has stopped changing. */
-function useSettled(value: string | undefined): string | undefined {
+function useSettled<Value>(value: Value): Value {
   const [settled, setSettled] = useState(value)
   useEffect(() => {
     const timer = setTimeout(() => setSettled(value), PAUSE_MS)

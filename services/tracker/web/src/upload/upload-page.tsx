@@ -17,7 +17,7 @@ export function UploadPage() {
   const upload = useMutation<Torrent, ApiError, Values>({
     mutationFn: (fields) => {
       setProgress(0)
-      return sendUpload(formOf({ ...fields, torrent: file }), setProgress)
+      return sendUpload(formOf({ ...fields, torrent: file, refuseDuplicate: 'true' }), setProgress)
     },
     onSuccess: () => void queries.invalidateQueries({ queryKey: ['torrents', 'list'] }),
   })

@@ -6,12 +6,13 @@ import { PageHead } from '@vault-and-tracker/web-kit/frame'
 import { Tabs } from '@vault-and-tracker/web-kit/layout'
 import { NoSuchPage, Pages, totalText } from '@vault-and-tracker/web-kit/table'
 import { useEffect, useRef } from 'react'
-import type { ListedTorrent } from '../../api/client.ts'
+import type { ListedTorrent, Torrent } from '../../api/client.ts'
 import { BreakableName } from '../../release/release-tags.tsx'
 import '../manage.css'
 import { queue } from './queries.ts'
 import { Review } from './review.tsx'
 import { type QueueSearch, STATES, type State } from './search.ts'
+import { VERDICT_NAMES } from './verdict-names.ts'
 
 const route = getRouteApi('/admin/moderation')
 const STATE_NAMES = { pending: 'Pending', approved: 'Approved', rejected: 'Rejected' } as const
@@ -47,7 +48,9 @@ export function ModerationPage() {
   )
 }
 
-function Queue({ items, search, now }: { items: readonly ListedTorrent[]; search: QueueSearch; now: number }) {
+type Queued = ListedTorrent & Pick<Torrent, 'verdict'>
+
+function Queue({ items, search, now }: { items: readonly Queued[]; search: QueueSearch; now: number }) {
   const chosen = search.torrent ?? items[0]?.id
   const list = useRef<HTMLOListElement>(null)
   useEffect(() => {
@@ -55,7 +58,7 @@ function Queue({ items, search, now }: { items: readonly ListedTorrent[]; search
   }, [chosen])
   return (
     <ol ref={list} className="queue" aria-label="Torrents">
-      {items.map(({ id, name, uploader, size, created }) => (
+      {items.map(({ id, name, uploader, size, created, verdict }) => (
         <li key={id}>
           <Link
             to="/admin/moderation"
@@ -66,7 +69,12 @@ function Queue({ items, search, now }: { items: readonly ListedTorrent[]; search
             resetScroll={false}
           >
             <span className="queue-name">
-              <BreakableName name={name} />
+              <BreakableName name={name} />{' '}
+              {verdict !== null && (
+                <span className="tag" data-tone={verdict === 'replaces' ? 'good' : 'warn'}>
+                  {VERDICT_NAMES[verdict]}
+                </span>
+              )}
             </span>
             <span className="queue-facts">
               {uploader ?? 'Deleted account'} · {formatBytes(size)} · <Ago time={created} now={now} />

@@ -36,6 +36,15 @@ export const moderated = (id: string) =>
     staleTime: 10_000,
   })
 
+/** Other releases of the title of a torrent. */
+export const related = (id: string) =>
+  queryOptions({
+    queryKey: ['torrents', 'related', id],
+    queryFn: async ({ signal }) =>
+      (await read(api.GET('/api/torrents/{id}/details', { params: { path: { id } }, signal }))).related,
+    staleTime: 10_000,
+  })
+
 const MAX_FILES = 50
 
 /** The first files of a torrent, which never change. */

@@ -5,9 +5,12 @@ import { formatBytes, formatExactTime, formatNumberOf } from '@vault-and-tracker
 import { Details, type Fact } from '@vault-and-tracker/web-kit/layout'
 import type { Torrent } from '../../api/client.ts'
 import { categories, flatten, ownUser } from '../../api/queries.ts'
+import { Description } from '../../markdown/description.tsx'
 import { numbering } from '../../release/numbering.ts'
+import { RelatedList } from '../../release/related-list.tsx'
 import { BreakableName, ReleaseTags } from '../../release/release-tags.tsx'
-import { moderatedFiles } from './queries.ts'
+import { moderatedFiles, related } from './queries.ts'
+import { VERDICT_NAMES } from './verdict-names.ts'
 
 export function Submission({ torrent }: { torrent: Torrent }) {
   const { name, release, description, state, stateReason } = torrent
@@ -24,11 +27,12 @@ export function Submission({ torrent }: { torrent: Torrent }) {
         facts={[
           ...factsOf(torrent),
           ['Category', <Category slug={torrent.category} />],
-          ['Uploader', <Uploader name={torrent.uploader} />],
+          ['Uploader', <Uploader name={torrent.uploader} isHidden={torrent.anonymous} />],
         ]}
       />
+      <Verdict torrent={torrent} />
       <h3>Description</h3>
-      {description === '' ? <p className="muted">No description.</p> : <p className="description">{description}</p>}
+      <Description text={description} />
       <h3>
         {formatNumberOf(torrent.files, 'file')}, {formatBytes(torrent.size)}
       </h3>
@@ -48,19 +52,37 @@ function factsOf({ release, created, imdb, tmdb, tvdb }: Torrent): readonly Fact
   ]
 }
 
+/** Other releases of the title as of now, and what the uploader said about a duplicate. */
+function Verdict({ torrent }: { torrent: Torrent }) {
+  const { data } = useQuery(related(torrent.id))
+  if (torrent.verdict === null && (data ?? []).length === 0) return null
+  return (
+    <>
+      <h3>Catalogue</h3>
+      {torrent.verdict !== null && <p>{VERDICT_NAMES[torrent.verdict]} at the upload.</p>}
+      {torrent.duplicateReason !== null && <p className="description">Reason: {torrent.duplicateReason}</p>}
+      {data !== undefined && data.length > 0 && <RelatedList related={data} />}
+    </>
+  )
+}
+
 function Category({ slug }: { slug: string }) {
   const { data: tree = [] } = useQuery(categories)
   return flatten(tree).find((entry) => entry.slug === slug)?.path ?? (slug || 'None')
 }
 
-function Uploader({ name }: { name: string | null }) {
+function Uploader({ name, isHidden }: { name: string | null; isHidden: boolean }) {
   const { data: user } = useQuery(ownUser)
   if (name === null) return 'Deleted account'
-  if (user?.role !== 'admin') return name
+  const hidden = isHidden ? ' (hidden from members)' : ''
+  if (user?.role !== 'admin') return `${name}${hidden}`
   return (
-    <Link to="/admin/users" search={{ search: name }}>
-      {name}
-    </Link>
+    <>
+      <Link to="/admin/users" search={{ search: name }}>
+        {name}
+      </Link>
+      {hidden}
+    </>
   )
 }
 
