@@ -1,9 +1,6 @@
 import type { ListedTorrent } from '../api/client.ts'
 
-/** The names of the fields in `MarkFields`. */
-export const MARKS = ['anonymous', 'scene', 'internal'] as const
-
-type Marks = Pick<ListedTorrent, (typeof MARKS)[number]>
+type Marks = Pick<ListedTorrent, 'anonymous' | 'scene' | 'internal'>
 
 /** What an uploader says about a release. A field that is not checked is not in the form. */
 export function MarkFields({ marks, isStaff }: { marks?: Marks; isStaff: boolean }) {

@@ -5,7 +5,7 @@ import { formatBytes, formatExactTime, formatNumberOf } from '@vault-and-tracker
 import { Details, type Fact } from '@vault-and-tracker/web-kit/layout'
 import type { Torrent } from '../../api/client.ts'
 import { categories, flatten, ownUser } from '../../api/queries.ts'
-import { Description } from '../../markdown/description.tsx'
+import { Description } from '../../release/description.tsx'
 import { numbering } from '../../release/numbering.ts'
 import { RelatedList } from '../../release/related-list.tsx'
 import { BreakableName, ReleaseTags } from '../../release/release-tags.tsx'
