@@ -59,7 +59,7 @@ export function createReports(deps: {
 }) {
   const { store, torrents, clock } = deps
   return {
-    list: store.list,
+    list: (query: Page & { readonly state: ReportState }): Promise<Listed<Report>> => store.list(query),
 
     /** @throws ApiError NOT_FOUND, or CONFLICT if the member has reported it or has too many open reports */
     async report(torrentId: string, reporter: Account, reason: string): Promise<void> {

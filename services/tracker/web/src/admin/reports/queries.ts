@@ -6,7 +6,7 @@ import type { ReportSearch } from './search.ts'
 const REFRESH_MS = 60_000
 
 /** A page of open or resolved reports. */
-export const reports = ({ state = undefined, page = 1 }: ReportSearch) =>
+export const reports = ({ state, page = 1 }: ReportSearch) =>
   queryOptions({
     queryKey: ['admin', 'reports', state, page],
     queryFn: ({ signal }) =>
