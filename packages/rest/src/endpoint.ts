@@ -43,8 +43,8 @@ export type Description<S extends Surface> = {
   readonly upload?: Upload
   readonly status: 200 | 201 | 204
   readonly answer?: z.ZodType
-  /** The media type of a response that is a file. */
-  readonly answerType?: string
+  /** The media types of a response that is a file. */
+  readonly answerTypes?: readonly string[]
   /** Codes beyond those that every endpoint of its kind can answer. */
   readonly errors: readonly S['code'][]
 }
@@ -154,7 +154,7 @@ export type DefineEndpoint<S extends Surface, Deps> = <
  */
 export function endpointsOf<S extends Surface, Deps>(): DefineEndpoint<S, Deps> {
   return ({ handle, ...definition }) => {
-    const { params, query, answer, answerType } = definition
+    const { params, query, answer, answerTypes } = definition
     // An unknown member is refused, because a misspelt one would be ignored silently.
     const given: z.ZodType | undefined = definition.body
     const body = given instanceof z.ZodObject && given.def.catchall === undefined ? given.strict() : given
@@ -162,7 +162,7 @@ export function endpointsOf<S extends Surface, Deps>(): DefineEndpoint<S, Deps> 
     return {
       ...definition,
       body,
-      status: definition.status ?? (answer === undefined && answerType === undefined ? 204 : 200),
+      status: definition.status ?? (answer === undefined && answerTypes === undefined ? 204 : 200),
       errors: definition.errors ?? [],
       // The types were inferred from these schemas, which TypeScript cannot know of optional ones.
       run: (input, deps, parse) =>

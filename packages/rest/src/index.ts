@@ -11,6 +11,7 @@ export {
   type Upload,
 } from './endpoint.ts'
 export { createErrorHandler, type ErrorSurface } from './errors.ts'
+export { EXPORT_FORMATS, EXPORT_TYPES, exportFile, MAX_EXPORTED } from './export.ts'
 export { type InputProblem, readQuery } from './input.ts'
 export { type DocumentOptions, type OpenApiDocument, openApiCommand, openApiDocument } from './openapi.ts'
 export { documentRoutes } from './openapi-page.ts'

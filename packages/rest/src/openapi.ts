@@ -152,7 +152,8 @@ function requestBody<S extends Surface>(endpoint: Description<S>, schemas: Schem
 }
 
 function success<S extends Surface>(endpoint: Description<S>, schemas: Schemas): Json {
-  if (endpoint.answerType !== undefined) return { description: 'The file', content: { [endpoint.answerType]: {} } }
+  if (endpoint.answerTypes !== undefined)
+    return { description: 'The file', content: Object.fromEntries(endpoint.answerTypes.map((type) => [type, {}])) }
   if (endpoint.answer === undefined) return { description: 'Done' }
   return { description: 'Done', content: jsonContent(schemas.of(endpoint.answer, 'output')) }
 }

@@ -86,7 +86,7 @@ const ENDPOINTS = [
     operationId: 'getFile',
     summary: 'A file',
     access: 'anyone',
-    answerType: 'text/plain',
+    answerTypes: ['text/plain'],
     handle: () => Promise.resolve(new FileAnswer(Buffer.from('bytes'), { 'Content-Type': 'text/plain' })),
   }),
   endpoint({

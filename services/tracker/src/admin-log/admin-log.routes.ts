@@ -1,3 +1,4 @@
+import { EXPORT_FORMATS, EXPORT_TYPES, exportFile, MAX_EXPORTED } from '@vault-and-tracker/rest'
 import { z } from 'zod'
 import { isTimeRange, namedUser, noTimeRange, pageOf, pageQuery, text, time, timeRange } from '../http/fields.ts'
 import { endpoints } from '../surface.ts'
@@ -17,6 +18,26 @@ const entry = z
   })
   .meta({ id: 'AdminLogEntry' })
 
+const filters = {
+  actor: text({ min: 1, max: 64 }).optional(),
+  action: z.enum(ADMIN_ACTIONS, `must be one of ${ADMIN_ACTIONS.join(', ')}`).optional(),
+  target: text({ min: 1, max: 64 }).optional(),
+  ...timeRange,
+}
+
+const COLUMNS = [
+  'at',
+  'actor',
+  'action',
+  'targetType',
+  'target',
+  'before',
+  'after',
+  'actorId',
+  'targetId',
+  'id',
+] as const
+
 const endpoint = endpoints<{ adminLog: AdminLog }>()
 
 /** Actions of administrators and moderators. */
@@ -30,15 +51,33 @@ export const adminLogEndpoints = [
     operationId: 'listAdminLog',
     summary:
       'List actions of administrators and moderators, newest first; `actor` is an id or username, `target` an id',
-    query: pageQuery
-      .safeExtend({
-        actor: text({ min: 1, max: 64 }).optional(),
-        action: z.enum(ADMIN_ACTIONS, `must be one of ${ADMIN_ACTIONS.join(', ')}`).optional(),
-        target: text({ min: 1, max: 64 }).optional(),
-        ...timeRange,
-      })
-      .refine(isTimeRange, noTimeRange),
+    query: pageQuery.safeExtend(filters).refine(isTimeRange, noTimeRange),
     answer: pageOf(entry),
     handle: ({ query }, { adminLog }) => adminLog.list(query),
+  }),
+  endpoint({
+    tag: 'admin log',
+    access: 'admin',
+    limit: 'read',
+    method: 'GET',
+    path: '/api/admin/log/export',
+    operationId: 'exportAdminLog',
+    summary: 'Download the newest 10,000 matching actions as a file',
+    query: z
+      .object({ ...filters, format: z.enum(EXPORT_FORMATS, `must be one of ${EXPORT_FORMATS.join(', ')}`) })
+      .refine(isTimeRange, noTimeRange),
+    answerTypes: EXPORT_TYPES,
+    handle: async ({ query: { format, ...query } }, { adminLog }) => {
+      const entries = await adminLog.newest(query, MAX_EXPORTED)
+      const rows = entries.map(({ actor, target, ...rest }) => ({
+        ...rest,
+        actorId: actor.id,
+        actor: actor.username,
+        targetType: target.type,
+        targetId: target.id,
+        target: target.name,
+      }))
+      return exportFile({ name: 'admin-log', format, columns: COLUMNS }, rows)
+    },
   }),
 ]

@@ -9,38 +9,49 @@ import type {
   AdminActionEntry,
   AdminLog,
   AdminLogEntry,
+  AdminLogFilters,
   Fields,
   TargetType,
 } from './admin-log.ts'
 
 /** The admin log in Postgres. */
 export function createAdminLog(db: Db): AdminLog {
+  const matching = ({ actor, action, target, from, to }: AdminLogFilters) =>
+    db
+      .selectFrom('admin_log')
+      .where((eb) =>
+        eb.and([
+          ...(actor === undefined ? [] : [eb('actor_id', '=', userIdOf(actor))]),
+          ...(action === undefined ? [] : [eb('action', '=', action)]),
+          ...(target === undefined ? [] : [eb('target_id', '=', target)]),
+          ...(from === undefined ? [] : [eb('at', '>=', from)]),
+          ...(to === undefined ? [] : [eb('at', '<', to)]),
+        ]),
+      )
+
+  const rows = (found: ReturnType<typeof matching>) =>
+    found
+      .innerJoin('users', 'users.id', 'admin_log.actor_id')
+      .selectAll('admin_log')
+      .select('users.username')
+      .orderBy('admin_log.at', 'desc')
+      .orderBy('admin_log.id', 'desc')
+
   return {
     record: ({ actorId, at, ...entry }) => recordAdminAction(db, { actorId, at }, entry),
 
     list: async (query) => {
-      const { actor, action, target, from, to } = query
-      const found = db
-        .selectFrom('admin_log')
-        .where((eb) =>
-          eb.and([
-            ...(actor === undefined ? [] : [eb('actor_id', '=', userIdOf(actor))]),
-            ...(action === undefined ? [] : [eb('action', '=', action)]),
-            ...(target === undefined ? [] : [eb('target_id', '=', target)]),
-            ...(from === undefined ? [] : [eb('at', '>=', from)]),
-            ...(to === undefined ? [] : [eb('at', '<', to)]),
-          ]),
-        )
-      const rows = found
-        .innerJoin('users', 'users.id', 'admin_log.actor_id')
-        .selectAll('admin_log')
-        .select('users.username')
-        .orderBy('admin_log.at', 'desc')
-        .orderBy('admin_log.id', 'desc')
-        .$call(onPage(query))
-      const { items, ...rest } = await readPage(db, query, rows, found.select('admin_log.id'))
+      const found = matching(query)
+      const { items, ...rest } = await readPage(
+        db,
+        query,
+        rows(found).$call(onPage(query)),
+        found.select('admin_log.id'),
+      )
       return { ...rest, items: items.map(toEntry) }
     },
+
+    newest: async (filters, limit) => (await rows(matching(filters)).limit(limit).execute()).map(toEntry),
   }
 }
 

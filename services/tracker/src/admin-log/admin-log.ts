@@ -77,8 +77,8 @@ export function changedFields<Known extends Fields>(
   return { before: pick(before), after: pick(after) }
 }
 
-/** Filters for a list of entries, newest first. Undefined filters match every entry. */
-export type AdminLogQuery = Page & {
+/** Filters of entries, which are listed newest first. Undefined filters match every entry. */
+export type AdminLogFilters = {
   /** The id or name of a user; an unknown user matches nothing. */
   readonly actor?: string | undefined
   readonly action?: AdminAction | undefined
@@ -96,5 +96,7 @@ export type AdminLogQuery = Page & {
 export type AdminLog = {
   /** Records an action outside Postgres. Actions in Postgres are recorded by their stores, in the same transaction. */
   record(entry: NewAdminLogEntry): Promise<void>
-  list(query: AdminLogQuery): Promise<Listed<AdminLogEntry>>
+  list(query: AdminLogFilters & Page): Promise<Listed<AdminLogEntry>>
+  /** At most `limit` entries. */
+  newest(filters: AdminLogFilters, limit: number): Promise<readonly AdminLogEntry[]>
 }

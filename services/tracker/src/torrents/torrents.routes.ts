@@ -227,7 +227,7 @@ export const torrentEndpoints = [
     operationId: 'downloadTorrent',
     summary: 'Download the .torrent file with your passkey in it',
     params: idParams,
-    answerType: 'application/x-bittorrent',
+    answerTypes: ['application/x-bittorrent'],
     errors: ['FORBIDDEN', 'NOT_FOUND'],
     handle: async ({ params, caller }, { torrents }) => {
       const { name, bytes } = await torrents.download(params.id, caller.session.account)

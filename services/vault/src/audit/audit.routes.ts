@@ -1,6 +1,7 @@
+import { EXPORT_FORMATS, EXPORT_TYPES, exportFile, MAX_EXPORTED } from '@vault-and-tracker/rest'
 import { isId } from '@vault-and-tracker/service-kit/core/ids'
 import { z } from 'zod'
-import { requireAccess, visibleTo } from '../access/administrator.ts'
+import { type Administrator, requireAccess, visibleTo } from '../access/administrator.ts'
 import { ENV, KEY_NAME, PROJECT_NAME, SECRET_KEY } from '../access/names.ts'
 import { pageLimit, time, uuid } from '../http/fields.ts'
 import { adminEndpoint, endpoints } from '../http/surface.ts'
@@ -23,6 +24,40 @@ const entry = z
   })
   .meta({ id: 'AuditEntry' })
 
+const givenTime = z.iso.datetime('must be a time such as 2026-01-31T12:00:00Z').transform((text) => new Date(text))
+
+const filters = {
+  projectId: z.string().regex(PROJECT_NAME, 'must be the name of a project').optional(),
+  action: z.enum([...ACTIONS, 'all'], `must be all, or one of ${ACTIONS.join(', ')}`).optional(),
+  actor: z.string().min(1, 'must not be empty').max(300, 'must have at most 300 characters').optional(),
+  keyName: z.string().regex(KEY_NAME, 'must be the name of a key').optional(),
+  env: z.string().regex(ENV, 'must be the name of an environment').optional(),
+  key: z.string().regex(SECRET_KEY, 'must be the key of a secret').optional(),
+  since: givenTime.optional(),
+  until: givenTime.optional().meta({ description: 'Exclusive.' }),
+}
+
+const COLUMNS = ['requestedAt', 'action', 'projectId', 'env', 'actor', 'keyName', 'ip', 'detail', 'id'] as const
+
+type Filters = z.output<z.ZodObject<typeof filters>>
+
+/** Lists entries that the caller may see, and records that it read them. */
+async function listed(
+  { projectId, action, ...filters }: Filters,
+  page: { before: string | undefined; limit: number },
+  caller: Administrator,
+  { audit }: { audit: AuditLog },
+) {
+  if (projectId !== undefined) requireAccess(caller, projectId)
+  const entries = await audit.list({ ...visibleTo(caller, projectId), action, filters, ...page })
+  await audit.noteRead(caller, { what: 'audit', projectId })
+  return entries.map(({ requestedAt, address, ...rest }) => ({
+    ...rest,
+    requestedAt: requestedAt.toISOString(),
+    ip: address,
+  }))
+}
+
 const endpoint = endpoints<{ audit: AuditLog }>()
 
 /** The audit log. */
@@ -34,28 +69,28 @@ export const auditEndpoints = [
     operationId: 'listAuditEntries',
     summary: 'List audit entries, newest first. Without an action, only fetches and rotations.',
     query: z.object({
-      projectId: z.string().regex(PROJECT_NAME, 'must be the name of a project').optional(),
-      action: z.enum([...ACTIONS, 'all'], `must be all, or one of ${ACTIONS.join(', ')}`).optional(),
-      actor: z.string().min(1, 'must not be empty').max(300, 'must have at most 300 characters').optional(),
-      keyName: z.string().regex(KEY_NAME, 'must be the name of a key').optional(),
-      env: z.string().regex(ENV, 'must be the name of an environment').optional(),
-      key: z.string().regex(SECRET_KEY, 'must be the key of a secret').optional(),
-      since: z.iso.datetime('must be a time such as 2026-01-31T12:00:00Z').optional(),
+      ...filters,
       before: z.string().refine(isId, 'must be the id of an entry').optional(),
       limit: pageLimit,
     }),
     answer: z.array(entry),
-    handle: async ({ query, caller }, { audit }) => {
-      const { projectId, action, before, limit, since, actor, keyName, env, key } = query
-      if (projectId !== undefined) requireAccess(caller, projectId)
-      const filters = { actor, keyName, env, key, since: since === undefined ? undefined : new Date(since) }
-      const entries = await audit.list({ ...visibleTo(caller, projectId), action, filters, before, limit })
-      await audit.noteRead(caller, { what: 'audit', projectId })
-      return entries.map(({ requestedAt, address, ...rest }) => ({
-        ...rest,
-        requestedAt: requestedAt.toISOString(),
-        ip: address,
-      }))
+    handle: async ({ query: { before, limit, ...query }, caller }, deps) =>
+      await listed(query, { before, limit }, caller, deps),
+  }),
+  endpoint({
+    ...adminEndpoint,
+    method: 'GET',
+    path: '/v1/admin/audit/export',
+    operationId: 'exportAuditEntries',
+    summary: 'Download the newest 10,000 matching audit entries as a file',
+    query: z.object({
+      ...filters,
+      format: z.enum(EXPORT_FORMATS, `must be one of ${EXPORT_FORMATS.join(', ')}`),
+    }),
+    answerTypes: EXPORT_TYPES,
+    handle: async ({ query: { format, ...query }, caller }, deps) => {
+      const entries = await listed(query, { before: undefined, limit: MAX_EXPORTED }, caller, deps)
+      return exportFile({ name: 'audit', format, columns: COLUMNS }, entries)
     },
   }),
 ]

@@ -98,9 +98,9 @@ export async function insertAuditEntries(trx: Db, entries: readonly EntryOfProje
 /** Without the name of a key. Only keys have one: the subject of an OIDC provider may contain a slash. */
 const ACTOR = sql<string>`case when actor like 'key:%' then split_part(actor, '/', 1) else actor end`
 
-/** The lowest id of a day earlier excludes older partitions; an id has the time of the process, an entry that of its request. */
+/** The lowest id of a day before or after excludes other partitions; an id has the time of the process, an entry that of its request. */
 function conditionsOf(eb: ExpressionBuilder<Schema, 'audit'>, filters: AuditQuery['filters']) {
-  const { actor, keyName, env, key, since } = filters
+  const { actor, keyName, env, key, since, until } = filters
   return [
     ...(actor === undefined ? [] : [eb(ACTOR, '=', actor)]),
     ...(keyName === undefined
@@ -111,6 +111,7 @@ function conditionsOf(eb: ExpressionBuilder<Schema, 'audit'>, filters: AuditQuer
     ...(since === undefined
       ? []
       : [eb('requested_at', '>=', since), eb('id', '>=', lowestId(since.getTime() - DAY_MS))]),
+    ...(until === undefined ? [] : [eb('requested_at', '<', until), eb('id', '<', lowestId(until.getTime() + DAY_MS))]),
   ]
 }
 

@@ -125,6 +125,8 @@ export type AuditQuery = VisibleProjects & {
     /** The key of the secret. */
     readonly key?: string | undefined
     readonly since?: Date | undefined
+    /** Exclusive. */
+    readonly until?: Date | undefined
   }
   /** The id of an entry: only older ones are listed. */
   readonly before: string | undefined
