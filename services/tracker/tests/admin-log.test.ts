@@ -245,6 +245,20 @@ test('filters by actor, action, target and time, newest first', async () => {
   expect(page.json).toMatchObject({ page: 2, limit: 2, total: all.length, totalIsExact: true, items: all.slice(2, 4) })
 })
 
+test('exports the matching actions as CSV, which no spreadsheet runs, and as JSON', async () => {
+  await admin.post('/api/admin/categories', { slug: 'sums', name: '=1+1, "two"', torznabId: 8020 })
+  const csv = await admin.get('/api/admin/log/export?format=csv&action=category.create')
+  expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8')
+  expect(csv.headers.get('content-disposition')).toBe('attachment; filename="admin-log.csv"')
+  const [head, newestLine, ...older] = csv.text.trimEnd().split('\r\n')
+  expect(head).toBe('at,actor,action,targetType,target,before,after,actorId,targetId,id')
+  expect(newestLine).toContain(`,the-admin,category.create,category,"'=1+1, ""two""",,"{""`)
+  const listed = await entries('?action=category.create&limit=100')
+  expect(older).toHaveLength(listed.length - 1)
+  const json = await admin.get('/api/admin/log/export?format=json&action=category.create&actor=the-admin')
+  expect(json.json).toMatchObject(listed.map(({ at, target }) => ({ at, actor: 'the-admin', target: target.name })))
+})
+
 test.each([
   'action=nonsense',
   'from=yesterday',
@@ -257,6 +271,7 @@ test.each([
 
 test('only administrators can read the log', async () => {
   expect((await moderator.get('/api/admin/log')).status).toBe(403)
+  expect((await moderator.get('/api/admin/log/export?format=csv')).status).toBe(403)
   expect((await member.get('/api/admin/log')).status).toBe(403)
   expect((await tracker.client().get('/api/admin/log')).status).toBe(401)
 })

@@ -121,6 +121,13 @@ test('filters by actor, environment, key and time', async () => {
   expect(await list(`since=${encodeURIComponent(new Date(vault.now() - 60_000).toISOString())}&env=two&key=B`)).toEqual(
     ['put'],
   )
+  const until = encodeURIComponent(new Date(vault.now() - 60_000).toISOString())
+  expect(await list(`until=${until}`)).toEqual([])
+  expect(await list(`until=${encodeURIComponent(new Date(vault.now() + 60_000).toISOString())}&env=two&key=B`)).toEqual(
+    ['put'],
+  )
+  const exported = await admin(vault.url, 'GET', '/audit/export?format=json&action=all&projectId=writer&env=two&key=B')
+  expect(exported.body).toMatchObject([{ action: 'put', projectId: 'writer', env: 'two', detail: { key: 'B' } }])
   // The default listing supports the filters too.
   expect((await listed('projectId=writer&env=one')).map(({ action }) => action)).toEqual(['fetch'])
 })

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import type { Client } from '../../tests/support/client.ts'
 import { requestsAreWritten } from '../../tests/support/torznab-log.ts'
@@ -46,6 +47,12 @@ describe('the log', () => {
     await page.getByLabel('Action').selectOption('rejected a torrent')
     await page.getByText('1 action', { exact: true }).waitFor()
     await page.getByText('The audio is out of step').waitFor()
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Export CSV' }).click(),
+    ])
+    expect(download.suggestedFilename()).toBe('admin-log.csv')
+    expect(readFileSync(await download.path(), 'utf8').match(/the-moderator,torrent.reject,/g)).toHaveLength(1)
     const today = new Intl.DateTimeFormat('sv-SE').format(new Date())
     await page.getByLabel('From').fill(today)
     await page.getByLabel('To', { exact: true }).fill(today)

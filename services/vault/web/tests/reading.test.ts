@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { expect, test } from '@jest/globals'
 import { admin, createProject, newKey } from '../../tests/support/client.ts'
 import {
@@ -150,8 +151,27 @@ test('the audit log is verified, filtered, and paged', async () => {
   await page.getByText('publicKey').first().waitFor()
   await page.getByLabel('Project').selectOption('newsletter')
   await page.waitForURL('**project=newsletter*')
-  await page.getByText('admin token').first().waitFor()
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Export JSON' }).click(),
+  ])
+  expect(JSON.parse(readFileSync(await download.path(), 'utf8'))).toMatchObject([
+    { action: 'project.create', projectId: 'newsletter', actor: 'administrator' },
+  ])
+  await page.getByRole('link', { name: 'admin token' }).click()
+  await page.getByText('Showing one requester only.').waitFor()
   await page.getByLabel('Action').selectOption('rotated a data key')
+  await page.getByText('No matching entries.').waitFor()
+  await page.getByRole('link', { name: 'Clear filters' }).click()
+  await page.getByLabel('Action').selectOption('All actions')
+  await page.getByRole('rowheader', { name: 'read as administrator' }).first().waitFor()
+  expect(await problems('audit-all')).toEqual([])
+  await page.getByLabel('Action').selectOption('wrote a secret')
+  await page.getByRole('searchbox', { name: 'Key name' }).fill('default')
+  await page.getByRole('searchbox', { name: 'Environment' }).fill('production')
+  await page.waitForURL(/keyName=default.*env=production|env=production.*keyName=default/)
+  await page.getByRole('cell', { name: 'wrote a secret' }).first().waitFor()
+  await page.getByLabel('To', { exact: true }).fill('2001-01-01')
   await page.getByText('No matching entries.').waitFor()
 })
 

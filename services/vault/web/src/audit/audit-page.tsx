@@ -1,14 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
-import { Select } from '@vault-and-tracker/web-kit/form'
+import { DayRange, ExportButtons, SearchField, Select } from '@vault-and-tracker/web-kit/form'
 import { PageHead } from '@vault-and-tracker/web-kit/frame'
 import { Table } from '@vault-and-tracker/web-kit/table'
 import { administrators, allProjects } from '../api/queries.ts'
 import { useAdministrator } from '../api/session.ts'
 import { columnsFor } from './columns.tsx'
-import { auditPage, PAGE_SIZE } from './queries.ts'
-import { ACTION_NAMES, type AuditSearch } from './search.ts'
+import { auditPage, exportAudit, PAGE_SIZE } from './queries.ts'
+import { ACTION_CHOICES, type AuditSearch } from './search.ts'
 import { Verified } from './verified.tsx'
 
 const route = getRouteApi('/audit')
@@ -28,6 +28,14 @@ export function AuditPage() {
       <PageHead title="Audit log" />
       <Verified />
       <Filters search={search} />
+      {search.actor !== undefined && (
+        <p>
+          Showing one requester only.{' '}
+          <Link to="/audit" search={{ ...search, actor: undefined, before: undefined }}>
+            Show all requesters
+          </Link>
+        </p>
+      )}
       {data === undefined ? (
         <Pending error={error} onRetry={() => void refetch()} rows={20} label="Loading the audit log…" />
       ) : data.length === 0 ? (
@@ -68,7 +76,8 @@ function Filters({ search }: { search: AuditSearch }) {
   const names = [
     ...new Set([...(projects?.map(({ name }) => name) ?? []), ...(search.project ? [search.project] : [])]),
   ]
-  const go = (change: AuditSearch): void => void navigate({ search: { ...search, ...change, before: undefined } })
+  const go = (change: AuditSearch, replace = false): void =>
+    void navigate({ search: (now) => ({ ...now, ...change, before: undefined }), replace })
   return (
     <div className="manage-filters">
       <Select
@@ -82,15 +91,19 @@ function Filters({ search }: { search: AuditSearch }) {
         label="Action"
         all="Fetches and key rotations"
         value={search.action}
-        choices={ACTION_NAMES}
+        choices={ACTION_CHOICES}
         onChange={(action) => go({ action })}
       />
+      <SearchField label="Environment" value={search.env} onChange={(env) => go({ env }, true)} />
+      <SearchField label="Key name" value={search.keyName} onChange={(keyName) => go({ keyName }, true)} />
+      <DayRange from={search.from} to={search.to} onChange={go} />
+      <ExportButtons name="audit" load={(format) => exportAudit(search, format)} />
     </div>
   )
 }
 
 function Nothing({ search }: { search: AuditSearch }) {
-  const isAll = search.project === undefined && search.action === undefined && search.before === undefined
+  const isAll = Object.values(search).every((value) => value === undefined)
   return (
     <Empty title={isAll ? 'No secrets have been fetched yet.' : 'No matching entries.'}>
       {!isAll && <Link to="/audit">Clear filters</Link>}

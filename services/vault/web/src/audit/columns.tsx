@@ -9,9 +9,10 @@ const SHOWN_FINGERPRINT = 12
 /** All administrators; undefined if the reader may not see them. */
 type Named = readonly Administrator[] | undefined
 
-/** The columns of a listing. Only a listing of one action has details. */
+/** The columns of a listing. Only those of all actions or of one have details. */
 export function columnsFor(search: AuditSearch, named: Named): readonly Column<AuditEntry>[] {
-  const [when, what, of, env, who, from, detail] = COLUMNS(named)
+  const [when, what, of, env, who, from, detail] = COLUMNS(search, named)
+  if (search.action === 'all') return [when, what, of, env, who, from, plainly(detail)]
   const hasDetail = search.action !== undefined && search.action !== 'fetch'
   // The widest column takes the remaining space.
   if (hasDetail) return [when, plainly(what), of, env, who, from, detail]
@@ -33,7 +34,7 @@ type Columns = readonly [
   detail: Column<AuditEntry>,
 ]
 
-const COLUMNS = (named: Named): Columns => [
+const COLUMNS = (search: AuditSearch, named: Named): Columns => [
   {
     head: 'Time',
     isEvident: true,
@@ -55,7 +56,18 @@ const COLUMNS = (named: Named): Columns => [
       ),
   },
   { head: 'Environment', isEvident: true, cell: ({ env }) => env },
-  { head: 'By', cell: ({ actor, keyName }) => <Actor actor={actor ?? null} keyName={keyName} named={named} /> },
+  {
+    head: 'By',
+    cell: ({ actor = null, keyName }) => {
+      const name = <Actor actor={actor} keyName={keyName} named={named} />
+      if (actor === null) return name
+      return (
+        <Link to="/audit" search={{ ...search, actor, before: undefined }} className="quiet-link">
+          {name}
+        </Link>
+      )
+    },
+  },
   { head: 'Address', cell: ({ ip }) => <code>{ip}</code> },
   { head: 'Details', isMain: true, cell: ({ detail }) => <Detail detail={detail ?? {}} /> },
 ]

@@ -1,4 +1,5 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { given, rangeOf } from '@vault-and-tracker/web-kit/address'
 import { api, read } from '../api/client.ts'
 import type { AuditSearch } from './search.ts'
 
@@ -6,21 +7,15 @@ export const PAGE_SIZE = 50
 const VERIFIED_FRESH_MS = 60_000
 
 /** A page of the log, newest entry first. The old page stays until the new one has loaded. */
-export const auditPage = ({ project, action, before }: AuditSearch) =>
+export const auditPage = (search: AuditSearch) =>
   queryOptions({
-    queryKey: ['audit', project ?? null, action ?? null, before ?? null],
+    queryKey: ['audit', search],
     queryFn: async ({ signal }) => {
-      const filter = {
-        limit: PAGE_SIZE,
-        ...(project !== undefined && { projectId: project }),
-        ...(before !== undefined && { before }),
-      }
+      const query = { ...filtersOf(search), ...given({ before: search.before }), limit: PAGE_SIZE }
       // Only listings of one action include the actor.
-      const actions = action === undefined ? (['fetch', 'rotate'] as const) : [action]
+      const actions = search.action === undefined ? (['fetch', 'rotate'] as const) : [search.action]
       const listings = await Promise.all(
-        actions.map((each) =>
-          read(api.GET('/v1/admin/audit', { params: { query: { ...filter, action: each } }, signal })),
-        ),
+        actions.map((action) => read(api.GET('/v1/admin/audit', { params: { query: { ...query, action } }, signal }))),
       )
       // Ids sort by time.
       return listings
@@ -30,6 +25,17 @@ export const auditPage = ({ project, action, before }: AuditSearch) =>
     },
     placeholderData: keepPreviousData,
   })
+
+/** The newest matching entries as a file. */
+export function exportAudit(search: AuditSearch, format: 'csv' | 'json'): Promise<Blob> {
+  const query = { ...filtersOf(search), ...given({ action: search.action }), format }
+  return read(api.GET('/v1/admin/audit/export', { params: { query }, parseAs: 'blob' }))
+}
+
+function filtersOf({ project, env, keyName, actor, ...days }: AuditSearch) {
+  const { from, to } = rangeOf(days)
+  return given({ projectId: project, env, keyName, actor, since: from, until: to })
+}
 
 /** Whether the newest entries match their seals. */
 export const verification = queryOptions({

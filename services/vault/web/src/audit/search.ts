@@ -1,4 +1,4 @@
-import { oneOf, type RawSearch, textIn } from '@vault-and-tracker/web-kit/address'
+import { type Days, daysIn, oneOf, type RawSearch, textIn } from '@vault-and-tracker/web-kit/address'
 
 /** The actions that can be listed, in the order of the filter. Without a filter, fetches and rotations are listed. */
 export const ACTION_NAMES = [
@@ -37,11 +37,19 @@ export const ACTION_NAMES = [
 
 export type Action = (typeof ACTION_NAMES)[number][0]
 
-const ACTIONS = ACTION_NAMES.map(([action]) => action)
+/** The choices of the filter. */
+export const ACTION_CHOICES = [['all', 'All actions'], ...ACTION_NAMES] as const
 
-export type AuditSearch = {
+const CHOICES = ACTION_CHOICES.map(([action]) => action)
+
+export type AuditSearch = Days & {
   readonly project?: string | undefined
-  readonly action?: Action | undefined
+  readonly action?: Action | 'all' | undefined
+  readonly env?: string | undefined
+  /** The name of a key. */
+  readonly keyName?: string | undefined
+  /** As in an entry. */
+  readonly actor?: string | undefined
   /** Only entries older than the one with this ID. */
   readonly before?: string | undefined
 }
@@ -49,7 +57,11 @@ export type AuditSearch = {
 export function readAuditSearch(raw: RawSearch): AuditSearch {
   return {
     project: textIn(raw, 'project', 63),
-    action: oneOf(raw, 'action', ACTIONS),
+    action: oneOf(raw, 'action', CHOICES),
+    env: textIn(raw, 'env', 64),
+    keyName: textIn(raw, 'keyName', 64),
+    actor: textIn(raw, 'actor', 300),
+    ...daysIn(raw),
     before: textIn(raw, 'before', 36),
   }
 }

@@ -4,10 +4,10 @@ import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
 import { PageHead } from '@vault-and-tracker/web-kit/frame'
 import { Pages, totalText } from '@vault-and-tracker/web-kit/table'
 import '../manage.css'
-import { SearchField, Select } from '@vault-and-tracker/web-kit/form'
+import { DayRange, ExportButtons, SearchField, Select } from '@vault-and-tracker/web-kit/form'
 import { ACTION_NAMES } from '../parts/actions.ts'
 import { EntryTable } from '../parts/entry-table.tsx'
-import { logPage } from './queries.ts'
+import { exportLog, logPage } from './queries.ts'
 import type { LogSearch } from './search.ts'
 
 const route = getRouteApi('/admin/log')
@@ -45,7 +45,7 @@ export function LogPage() {
 function Filters({ search }: { search: LogSearch }) {
   const navigate = route.useNavigate()
   const go = (change: LogSearch, replace = false): void =>
-    void navigate({ search: { ...search, ...change, page: undefined }, replace })
+    void navigate({ search: (now) => ({ ...now, ...change, page: undefined }), replace })
   return (
     <div className="manage-filters">
       <SearchField label="Username" value={search.actor} onChange={(text) => go({ actor: text }, true)} />
@@ -56,33 +56,9 @@ function Filters({ search }: { search: LogSearch }) {
         choices={ACTION_NAMES}
         onChange={(action) => go({ action })}
       />
-      <Day label="From" value={search.from} onChange={(from) => go({ from, to: later(from, search.to) })} />
-      <Day label="To" value={search.to} onChange={(to) => go({ to, from: earlier(search.from, to) })} />
+      <DayRange from={search.from} to={search.to} onChange={go} />
+      <ExportButtons name="admin-log" load={(format) => exportLog(search, format)} />
     </div>
-  )
-}
-
-/** If one end of the range passes the other, the other moves along. */
-function later(from: string | undefined, to: string | undefined): string | undefined {
-  return from !== undefined && to !== undefined && to < from ? from : to
-}
-
-function earlier(from: string | undefined, to: string | undefined): string | undefined {
-  return from !== undefined && to !== undefined && to < from ? to : from
-}
-
-function Day(props: { label: string; value: string | undefined; onChange: (day: string | undefined) => void }) {
-  const { label, value, onChange } = props
-  return (
-    <label className="day">
-      {label}
-      <input
-        type="date"
-        className="input"
-        value={value ?? ''}
-        onChange={({ target }) => onChange(target.value || undefined)}
-      />
-    </label>
   )
 }
 

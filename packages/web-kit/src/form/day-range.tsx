@@ -1,0 +1,34 @@
+import type { Days } from '../address/index.ts'
+
+/** Narrows a list to a range of days. If one end passes the other, the other moves along. */
+export function DayRange({ from, to, onChange }: Days & { onChange: (days: Days) => void }) {
+  return (
+    <>
+      <Day label="From" value={from} onChange={(day) => onChange({ from: day, to: later(day, to) })} />
+      <Day label="To" value={to} onChange={(day) => onChange({ from: earlier(from, day), to: day })} />
+    </>
+  )
+}
+
+function later(from: string | undefined, to: string | undefined): string | undefined {
+  return from !== undefined && to !== undefined && to < from ? from : to
+}
+
+function earlier(from: string | undefined, to: string | undefined): string | undefined {
+  return from !== undefined && to !== undefined && to < from ? to : from
+}
+
+function Day(props: { label: string; value: string | undefined; onChange: (day: string | undefined) => void }) {
+  const { label, value, onChange } = props
+  return (
+    <label className="day">
+      {label}
+      <input
+        type="date"
+        className="input"
+        value={value ?? ''}
+        onChange={({ target }) => onChange(target.value || undefined)}
+      />
+    </label>
+  )
+}
