@@ -26,6 +26,7 @@ import { createErrorAnswer, errorBodySchema } from './http/errors.middleware.ts'
 import { standardHeaders, unknownPath } from './http/headers.middleware.ts'
 import { noticeEndpoints } from './notices/notices.routes.ts'
 import { overviewEndpoints } from './overview/overview.routes.ts'
+import { ownTorrentEndpoints } from './own-torrents/own-torrents.routes.ts'
 import { reportEndpoints } from './reports/reports.routes.ts'
 import { createTrackerServer, type TrackerServer } from './server.ts'
 import { lookFiles } from './site-settings/look.routes.ts'
@@ -46,6 +47,7 @@ export const ENDPOINTS: readonly TrackerEndpoint<UseCases>[] = [
   ...factorEndpoints,
   ...activityEndpoints,
   ...noticeEndpoints,
+  ...ownTorrentEndpoints,
   ...torznabUsageEndpoints,
   ...siteInformationEndpoints,
   ...categoryEndpoints,
