@@ -77,6 +77,7 @@ test('completed torrents must be seeded for 72 hours or to a ratio of 1; unseede
     ['Seeded for long', 'stopped', 72 * HOUR_S, 0, 1000],
     ['Gave back', 'stopped', 0, 1000, 1000],
     ['Not completed', 'leecher', 0, 0, 500],
+    ['Rejected', 'stopped', 0, 0, 1000],
     ['Deleted', 'stopped', 0, 0, 1000],
   ] as const
   for (const [i, [name, state, seconds, uploaded, downloaded]] of cases.entries()) {
@@ -89,6 +90,7 @@ test('completed torrents must be seeded for 72 hours or to a ratio of 1; unseede
         name === 'Not completed' ? null : new Date(NOON - DAY - i * 1_000),
       ],
     )
+    if (name === 'Rejected') await admin.post(`/api/admin/torrents/${id}/reject`, { reason: 'Wrong' })
     if (name === 'Deleted') await admin.delete(`/api/torrents/${id}?reason=Copyright`)
   }
   const duties = await ownList(member, 'list=duties')
@@ -118,10 +120,13 @@ test('completed torrents must be seeded for 72 hours or to a ratio of 1; unseede
   // A deleted torrent stays listed with its reason.
   const snatched = await ownList(member, 'list=snatched')
   expect(snatched.items.map(({ name }) => name)).toEqual([
-    ...['Left early', 'Still seeding', 'Seeded for long', 'Gave back', 'Deleted'],
+    ...['Left early', 'Still seeding', 'Seeded for long', 'Gave back', 'Rejected', 'Deleted'],
   ])
-  expect(snatched.items[4]).toMatchObject({ state: 'deleted', reason: 'Copyright' })
-  expect(await totals('snatched')).toMatchObject({ total: 5, uploaded: 1000, downloaded: 5000 })
+  expect(snatched.items.slice(4)).toMatchObject([
+    { state: 'rejected', reason: 'Wrong' },
+    { state: 'deleted', reason: 'Copyright' },
+  ])
+  expect(await totals('snatched')).toMatchObject({ total: 6, uploaded: 1000, downloaded: 6000 })
   tracker.advance(2 * DAY)
   expect(await ownNames(member, 'list=seeding')).toEqual([])
   expect((await ownList(member, 'list=snatched')).items[1]?.transfer?.isSeeding).toBe(false)

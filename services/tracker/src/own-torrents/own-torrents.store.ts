@@ -46,7 +46,7 @@ const LISTS: Readonly<Record<OwnList, (query: OwnQuery) => RawBuilder<unknown>>>
   leeching: activeAs('leecher'),
   snatched: snatchedBy,
   duties: (query) => sql`select snatched.* from (${snatchedBy(query)}) as snatched
-    join torrents on torrents.id = torrent_id and deleted_at is null
+    join torrents on torrents.id = torrent_id and deleted_at is null and state <> 'rejected'
     where seed_seconds < ${query.requiredSeconds} and uploaded_actual < downloaded_actual`,
 }
 

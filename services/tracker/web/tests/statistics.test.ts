@@ -70,13 +70,13 @@ test('members see their torrents, their sums, and hit-and-runs with the rule', a
   await page.getByText('Rejected', { exact: true }).waitFor()
   expect(await problems('own-uploads')).toEqual([])
   const tabs = page.getByRole('navigation', { name: 'Lists' })
-  for (const [tab, name] of [
-    ['Seeding', 'own-seeding'],
-    ['Snatched', 'own-snatched'],
-    ['Hit-and-runs', 'own-duties'],
+  for (const [tab, name, torrent] of [
+    ['Seeding', 'own-seeding', 'Paper.Moons'],
+    ['Snatched', 'own-snatched', 'Paper.Moons'],
+    ['Hit-and-runs', 'own-duties', 'The.Long.Harbour'],
   ] as const) {
     await tabs.getByRole('link', { name: tab }).press('Enter')
-    await page.getByRole('link', { name: 'Paper.Moons' }).waitFor()
+    await page.getByRole('link', { name: torrent }).waitFor()
     await page.getByText('Downloaded', { exact: true }).first().waitFor()
     expect(await problems(name)).toEqual([])
   }
@@ -86,7 +86,9 @@ test('members see their torrents, their sums, and hit-and-runs with the rule', a
   await tabs.getByRole('link', { name: 'Snatched' }).click()
   await page.getByRole('link', { name: 'Sort by seed time, most first' }).press('Enter')
   await page.waitForURL('**/me/torrents?list=snatched&by=seedTime')
-  await page.locator('tbody tr', { hasText: 'Paper.Moons' }).first().waitFor()
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.getByLabel('Order').selectOption('uploaded asc')
+  await page.waitForURL('**/me/torrents?list=snatched&by=uploaded&order=asc')
   await page.getByRole('link', { name: 'Paper.Moons' }).click()
   await page.waitForURL(`**/torrents/${rejected?.id}`)
 })

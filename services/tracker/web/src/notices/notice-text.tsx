@@ -9,7 +9,7 @@ import { BreakableName } from '../release/release-tags.tsx'
 export function NoticeText({ notice, onFollow }: { notice: Notice; onFollow: () => void }) {
   const { kind, torrent, times, details } = notice
   const name = torrent ? (
-    <Link to="/torrents/$id" params={{ id: torrent.id }} onClick={onFollow}>
+    <Link to="/torrents/$id" params={{ id: torrent.id }} preload={false} onClick={onFollow}>
       <BreakableName name={torrent.name} />
     </Link>
   ) : (
@@ -51,7 +51,11 @@ export function NoticeText({ notice, onFollow }: { notice: Notice; onFollow: () 
               {formatNumberOf(times, 'new torrent')} match, such as {name},
             </>
           )}{' '}
-          your saved search <strong>{details.search?.name}</strong>.
+          your saved search{' '}
+          <strong>
+            <bdi>{details.search?.name}</bdi>
+          </strong>
+          .
         </p>
       )
     case 'second-factor':
@@ -77,12 +81,22 @@ function WithReason({ reason, children }: { reason: string | undefined; children
   return (
     <>
       <p>{children}</p>
-      {reason !== undefined && reason !== '' && <p className="muted">Reason: {reason}</p>}
+      {reason !== undefined && reason !== '' && (
+        <p className="muted">
+          Reason: <bdi>{reason}</bdi>
+        </p>
+      )}
     </>
   )
 }
 
-const FIELDS: Readonly<Record<string, string>> = { imdb: 'IMDb ID', tmdb: 'TMDB ID', tvdb: 'TVDB ID' }
+const FIELDS: Readonly<Record<string, string>> = {
+  imdb: 'IMDb ID',
+  tmdb: 'TMDB ID',
+  tvdb: 'TVDB ID',
+  hasNfo: 'NFO',
+  hasMediaInfo: 'MediaInfo',
+}
 
 const SCOPES = { site: 'New site-wide rates', account: 'New rates of your account' } as const
 

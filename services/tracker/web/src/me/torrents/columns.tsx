@@ -17,12 +17,16 @@ const NAME: OwnColumn = {
       {torrent.state === 'deleted' ? (
         <BreakableName name={torrent.name} />
       ) : (
-        <Link to="/torrents/$id" params={{ id: torrent.id }} className="row-link">
+        <Link to="/torrents/$id" params={{ id: torrent.id }} className="row-link" preload={false}>
           <BreakableName name={torrent.name} />
         </Link>
       )}{' '}
       <Tags torrent={torrent} />
-      {torrent.reason !== null && <span className="own-reason">Reason: {torrent.reason}</span>}
+      {torrent.reason !== null && (
+        <span className="own-reason">
+          Reason: <bdi>{torrent.reason}</bdi>
+        </span>
+      )}
     </>
   ),
 }

@@ -1,13 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
 import { formatBytes, formatCount, formatDuration } from '@vault-and-tracker/web-kit/format'
 import { PageHead } from '@vault-and-tracker/web-kit/frame'
 import { Facts, Tabs } from '@vault-and-tracker/web-kit/layout'
-import { NoSuchPage, Pages, Table } from '@vault-and-tracker/web-kit/table'
+import { type Column, NoSuchPage, Pages, Table } from '@vault-and-tracker/web-kit/table'
+import type { OwnTorrent } from '../../api/client.ts'
 import { columnsOf } from './columns.tsx'
 import { ownTorrents, ownTotals } from './queries.ts'
-import { INITIAL_SORTS, type OwnList, type OwnSort } from './search.ts'
+import { INITIAL_SORTS, type OwnList, type OwnSearch, type OwnSort } from './search.ts'
 import './torrents.css'
 
 const route = getRouteApi('/me/torrents')
@@ -25,6 +26,7 @@ export function OwnTorrentsPage() {
   const { list = 'uploads' } = search
   const { data, error, refetch, isPlaceholderData, dataUpdatedAt } = useQuery(ownTorrents(search))
   const { data: totals } = useQuery(ownTotals(list))
+  const columns = columnsOf(list, dataUpdatedAt, totals?.requiredSeconds)
   return (
     <div className="stack">
       <PageHead title="Your torrents" />
@@ -41,34 +43,66 @@ export function OwnTorrentsPage() {
       ) : (
         <>
           {totals && <Totals totals={totals} />}
-          <Table
-            caption="Your torrents"
-            columns={columnsOf(list, dataUpdatedAt, totals?.requiredSeconds)}
-            rows={data.items}
-            rowKey={({ id }) => id}
-            isStale={isPlaceholderData}
-            sorting={{
-              by: search.by ?? INITIAL_SORTS[list],
-              order: search.order ?? 'desc',
-              link: (sort, order, content, label) => (
-                <Link
-                  to="/me/torrents"
-                  search={{
-                    list: search.list,
-                    by: sort === INITIAL_SORTS[list] ? undefined : (sort as OwnSort),
-                    order: order === 'desc' ? undefined : order,
-                  }}
-                  aria-label={label}
-                >
-                  {content}
-                </Link>
-              ),
-            }}
-          />
+          <SortedTable rows={data.items} search={search} isStale={isPlaceholderData} columns={columns} />
           <Pages list={data} />
         </>
       )}
     </div>
+  )
+}
+
+function SortedTable(props: {
+  rows: readonly OwnTorrent[]
+  search: OwnSearch
+  isStale: boolean
+  columns: readonly Column<OwnTorrent>[]
+}) {
+  const { rows, search, isStale, columns } = props
+  const initial = INITIAL_SORTS[search.list ?? 'uploads']
+  const { by = initial, order = 'desc' } = search
+  const navigate = useNavigate()
+  const sortedBy = (sort: string, next: string): OwnSearch => ({
+    list: search.list,
+    by: sort === initial ? undefined : (sort as OwnSort),
+    order: next === 'asc' ? 'asc' : undefined,
+  })
+  return (
+    <>
+      <select
+        className="input only-narrow"
+        aria-label="Order"
+        value={`${by} ${order}`}
+        onChange={({ target }) => {
+          const [sort = '', next = ''] = target.value.split(' ')
+          void navigate({ to: '/me/torrents', search: sortedBy(sort, next) })
+        }}
+      >
+        {columns.flatMap(({ head, sort, orders: [least, most] = ['least first', 'most first'] }) =>
+          sort === undefined
+            ? []
+            : [
+                <option key={`${sort} desc`} value={`${sort} desc`}>{`${head}, ${most}`}</option>,
+                <option key={`${sort} asc`} value={`${sort} asc`}>{`${head}, ${least}`}</option>,
+              ],
+        )}
+      </select>
+      <Table
+        caption="Your torrents"
+        columns={columns}
+        rows={rows}
+        rowKey={({ id }) => id}
+        isStale={isStale}
+        sorting={{
+          by,
+          order,
+          link: (sort, next, content, label) => (
+            <Link to="/me/torrents" search={sortedBy(sort, next)} aria-label={label}>
+              {content}
+            </Link>
+          ),
+        }}
+      />
+    </>
   )
 }
 
