@@ -31,11 +31,17 @@ export async function relatedTorrents(
   })
 }
 
-/** Makes other uploads of the same content wait until the end of the transaction. */
-export async function lockContent(trx: Db, known: KnownRelease): Promise<void> {
-  // In order, so that two uploads never wait for each other.
-  await sql`
-    select pg_advisory_xact_lock(key) from (
-      select distinct hashtextextended(key, 18) as key from unnest(${[...contentKeys(known)]}::text[]) as key order by 1
-    ) as keys`.execute(trx)
+/**
+ * Reserves a content until the end of the transaction.
+ *
+ * @returns whether no other transaction has reserved it; waiting for one would occupy a connection
+ */
+export async function reserveContent(trx: Db, known: KnownRelease): Promise<boolean> {
+  // One after the other in the same order everywhere, so that one of several transactions gets all.
+  for (const key of contentKeys(known).toSorted()) {
+    const { rows } = await sql<{ reserved: boolean }>`
+      select pg_try_advisory_xact_lock(hashtextextended(${key}, 18)) as reserved`.execute(trx)
+    if (rows[0]?.reserved !== true) return false
+  }
+  return true
 }

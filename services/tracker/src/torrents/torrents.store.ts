@@ -8,7 +8,7 @@ import { apiError } from '../errors.ts'
 import { deleteNoticesAbout, notify } from '../notices/notices.store.ts'
 import { releaseKeys, type Verdict, verdictOn } from '../releases/related-releases.ts'
 import { noticesOfChange } from './change-notices.ts'
-import { lockContent, relatedTorrents } from './related-torrents.store.ts'
+import { relatedTorrents, reserveContent } from './related-torrents.store.ts'
 import { type ListedRow, listedColumns, releaseRow, searchColumn, toListed, toRow } from './torrent-rows.store.ts'
 import type { NewTorrent, Torrent, TorrentChanges, TorrentStore } from './torrents.ts'
 
@@ -179,11 +179,12 @@ function deletedCategoryError(error: unknown): unknown {
 
 /** What the catalogue says about a new release. @throws ApiError CONFLICT for a duplicate that is to be refused */
 async function judge(trx: Transaction<Schema>, torrent: NewTorrent): Promise<Verdict | null> {
-  await lockContent(trx, torrent)
+  const isRefused = torrent.refuseDuplicate && torrent.duplicateReason === null
+  const isReserved = !isRefused || (await reserveContent(trx, torrent))
   const related = await relatedTorrents(trx, torrent)
   const releases = related.map(({ relation, torrent: { release } }) => ({ relation, release }))
   const verdict = verdictOn(torrent, releases) ?? null
-  if (verdict === 'duplicate' && torrent.refuseDuplicate && torrent.duplicateReason === null)
+  if (!isReserved || (isRefused && verdict === 'duplicate'))
     throw apiError(
       'CONFLICT',
       'duplicateReason: this release is already in the catalogue; say why yours should be too.',
