@@ -45,6 +45,8 @@ export type Description<S extends Surface> = {
   readonly answer?: z.ZodType
   /** The media types of a response that is a file. */
   readonly answerTypes?: readonly string[]
+  /** Whether the file has an `ETag`, so that a client that has it receives 304. */
+  readonly isConditional?: boolean
   /** Codes beyond those that every endpoint of its kind can answer. */
   readonly errors: readonly S['code'][]
 }
@@ -73,7 +75,7 @@ export type Endpoint<S extends Surface, Deps> = Description<S> & {
 
 type NoFields = z.ZodObject<Record<string, never>>
 
-/** A response that is a file, with its headers. */
+/** A response that is a file, with its headers. One with an `ETag` is sent only to clients that do not have it. */
 export class FileAnswer {
   readonly bytes: Uint8Array
   readonly headers: Readonly<Record<string, string>>

@@ -129,7 +129,11 @@ function operation<S extends Surface>(
     security: options.security(endpoint.access),
     ...(parameters.length > 0 && { parameters }),
     ...((endpoint.body ?? endpoint.upload) && { requestBody: requestBody(endpoint, schemas) }),
-    responses: { [endpoint.status]: success(endpoint, schemas), ...failures(endpoint, options, error) },
+    responses: {
+      [endpoint.status]: success(endpoint, schemas),
+      ...(endpoint.isConditional === true && { 304: { description: 'Unchanged since the `ETag` in If-None-Match' } }),
+      ...failures(endpoint, options, error),
+    },
   }
 }
 

@@ -1,3 +1,4 @@
+import { isKnown } from '@vault-and-tracker/service-kit/http/conditional-get'
 import { endInChunks } from '@vault-and-tracker/service-kit/http/unread-answers'
 import { type Request, type Response, Router } from 'express'
 import { compressOnce } from './content.ts'
@@ -110,7 +111,7 @@ export function serve<S extends Surface, Deps>(
 
   async function send(request: Request, response: Response, result: unknown): Promise<void> {
     if (result === undefined) response.end()
-    else if (result instanceof FileAnswer) response.set(result.headers).end(result.bytes)
+    else if (result instanceof FileAnswer) sendFile(request, response, result)
     else if (result instanceof JsonText) sendJson(response, result.text)
     else {
       const text = JSON.stringify(result)
@@ -139,6 +140,17 @@ function byPath<S extends Surface, Deps>(
     paths.set(path, methods)
   }
   return paths
+}
+
+/** Sends a file, or only that it has not changed if the client has its `ETag`. */
+function sendFile(request: Request, response: Response, { bytes, headers }: FileAnswer): void {
+  const etag = headers['ETag']?.replace(/^W\//, '')
+  response.set(headers)
+  if (etag === undefined || !isKnown(request, etag)) response.end(bytes)
+  else {
+    response.removeHeader('Content-Type')
+    response.status(304).end()
+  }
 }
 
 /** Sends text with its headers in one write, without Express's checks for a conditional request, and bytes in chunks. */

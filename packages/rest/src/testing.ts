@@ -31,6 +31,7 @@ export function undocumentedAnswer<S extends Surface>(
     return code !== undefined && codesOf(endpoint).includes(code) && table[code]?.status === status
       ? undefined
       : `${name} answered ${String(status)} ${String(code)}, which is not documented`
+  if (status === 304 && endpoint.isConditional === true) return undefined
   if (status !== endpoint.status) return `${name} answered ${String(status)} instead of ${String(endpoint.status)}`
   if (endpoint.answer === undefined || method === 'HEAD') return undefined
   const parsed = endpoint.answer.safeParse(body)
