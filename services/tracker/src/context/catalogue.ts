@@ -9,6 +9,8 @@ import { createSearch } from '../search/search.ts'
 import { createSearchQueue, type SearchBounds } from '../search/search-queue.ts'
 import type { SiteConfiguration } from '../site-settings/site-settings.ts'
 import { timeToLive } from '../swarm/interval.ts'
+import { createBookmarkStore } from '../torrents/bookmarks.store.ts'
+import { createBookmarks } from '../torrents/bookmarks.ts'
 import { createReindexStore } from '../torrents/reindex.store.ts'
 import { createReindex } from '../torrents/reindex.ts'
 import { createTorrentFileReader } from '../torrents/torrent-file.thread.ts'
@@ -95,6 +97,7 @@ export function createCatalogue(
       }),
       search,
       adminLog: createAdminLog(db),
+      bookmarks: createBookmarks({ store: createBookmarkStore(db), clock }),
     },
     catalogueState,
   }

@@ -14,6 +14,7 @@ import { uploadQuotas } from './migrations/0013-upload-quotas.ts'
 import { torznabLog } from './migrations/0014-torznab-log.ts'
 import { torznabHours } from './migrations/0015-torznab-hours.ts'
 import { filters } from './migrations/0016-filters.ts'
+import { savedSearches } from './migrations/0017-saved-searches.ts'
 import { releases } from './migrations/0018-releases.ts'
 import { notices } from './migrations/0019-notices.ts'
 import { secondFactors } from './migrations/0020-second-factors.ts'
@@ -35,6 +36,7 @@ export const MIGRATIONS = {
   '0014-torznab-log': torznabLog,
   '0015-torznab-hours': torznabHours,
   '0016-filters': filters,
+  '0017-saved-searches': savedSearches,
   '0018-releases': releases,
   '0019-notices': notices,
   '0020-second-factors': secondFactors,

@@ -28,6 +28,11 @@ export async function readPage<Row>(
   return { items, page, limit, ...totalOf(counts[0]?.counted ?? 0) }
 }
 
+/** Lets transactions of a user that count their rows before adding one run in turn. */
+export async function lockUser(trx: Db, userId: string): Promise<void> {
+  await trx.selectFrom('users').select('id').where('id', '=', userId).forNoKeyUpdate().execute()
+}
+
 /** The id of a user given by id or name; null for an unknown name. */
 export function userIdOf(idOrName: string): RawBuilder<string> {
   return isId(idOrName)

@@ -260,6 +260,35 @@ export type NoticesTable = {
 /** The last request for seeders of each torrent. */
 export type ReseedRequestsTable = { torrent_id: Fixed<string>; user_id: string; requested_at: Date }
 
+export type SavedSearchesTable = {
+  id: Fixed<string>
+  user_id: Fixed<string>
+  /** Unique per user, case-insensitively. */
+  name: string
+  /** The query string of the list, without its page. */
+  filters: string
+  notify: boolean
+  created_at: Fixed<Date>
+  visited_at: Date
+  /** When matches were last looked for to notify the user. */
+  checked_at: Date
+}
+
+export type BookmarksTable = { user_id: Fixed<string>; torrent_id: Fixed<string>; created_at: Fixed<Date> }
+
+export type TokensTable = {
+  id: Fixed<string>
+  user_id: Fixed<string>
+  /** SHA-256 of the token. */
+  hash: Fixed<Buffer>
+  purpose: Fixed<'feed'>
+  /** The list of a feed; null for the bookmarks. */
+  saved_search_id: Fixed<string | null>
+  created_at: Fixed<Date>
+  /** Up to an hour late. */
+  last_used_at: Date | null
+}
+
 export type FlushLogTable = {
   /** The id of the batch in Redis. */
   id: Fixed<string>
@@ -408,6 +437,9 @@ export type Schema = {
   torrent_file_list: TorrentFileListTable
   user_torrents: UserTorrentsTable
   search_words: SearchWordsTable
+  saved_searches: SavedSearchesTable
+  bookmarks: BookmarksTable
+  tokens: TokensTable
   notices: NoticesTable
   reseed_requests: ReseedRequestsTable
   flush_log: FlushLogTable

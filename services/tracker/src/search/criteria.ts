@@ -1,6 +1,5 @@
 import type { NumberRange, WantedEpisode } from '@vault-and-tracker/torznab-xml'
 import { apiError } from '../errors.ts'
-import { MAX_EXACT_TOTAL } from '../pagination.ts'
 import type { RELEASE_VALUES } from '../releases/release-name-tags.ts'
 import type { TorrentState } from './listed-torrent.ts'
 
@@ -11,7 +10,7 @@ export type AnyOf = readonly string[]
 export type ReleaseField = keyof typeof RELEASE_VALUES | 'language'
 
 /** What a member has done with a torrent. Unseen torrents were neither announced nor uploaded by the member. */
-export const OWN_STATES = ['snatched', 'seeding', 'unseen'] as const
+export const OWN_STATES = ['snatched', 'seeding', 'unseen', 'bookmarked'] as const
 export type OwnState = (typeof OWN_STATES)[number]
 
 /** The criteria of a search, in terms of the index. */
@@ -51,8 +50,8 @@ export type UploaderCriterion = { readonly id: string; readonly withAnonymous: b
 /** Whether there must be a seeder, or must not. The categories are all that the criteria allow. */
 export type AliveCriterion = { readonly hasSeeder: boolean; readonly categoryIds: AnyOf }
 
-/** A time after which torrents were created, until now. */
-export type CreatedAfter = { readonly after: Date; readonly now: Date }
+/** A time after which torrents were created, until now or another time. */
+export type CreatedAfter = { readonly after: Date; readonly until?: Date | undefined; readonly now: Date }
 
 /** What a member must have done. A peer is active after `activeSince`. */
 export type OwnCriterion = { readonly userId: string; readonly state: OwnState; readonly activeSince: Date }
@@ -88,15 +87,6 @@ export function isPlain(criteria: Criteria): boolean {
 function isAbsent(part: unknown): boolean {
   if (typeof part !== 'object' || part === null) return part === undefined
   return Object.values(part).every((value) => value === undefined)
-}
-
-/** Totals are exact up to here if the index does not contain all criteria. */
-const MAX_EXACT_OF_ROWS = 1_000
-
-/** The total up to which matches are counted. Criteria that are not in the index are checked row by row. */
-export function exactTotalOf({ alive, without, own }: Criteria): number {
-  const isInIndex = alive === undefined && without.length === 0 && own?.state !== 'unseen'
-  return isInIndex ? MAX_EXACT_TOTAL : MAX_EXACT_OF_ROWS
 }
 
 /** The facets of ids, as written by the database function `torrent_facets`. */

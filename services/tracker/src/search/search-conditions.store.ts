@@ -15,7 +15,7 @@ export function areIndexed(prefixes: AnyOf): boolean {
 }
 
 /** Whether the index narrows down the matches, except by category, size and time. */
-function isIndexed({ words, prefixes, facets, release, ids, idWithin, infoHash, ...others }: Criteria): boolean {
+export function isIndexed({ words, prefixes, facets, release, ids, idWithin, infoHash, ...others }: Criteria): boolean {
   const { uploader, freeleech } = others
   const isNarrow = [...Object.values(release), idWithin, infoHash, uploader].some((part) => part !== undefined)
   return isNarrow || freeleech === true || words.length + prefixes.length + facets.length + ids.length > 0
@@ -29,8 +29,25 @@ function isIndexed({ words, prefixes, facets, release, ids, idWithin, infoHash, 
  *   is in the index
  */
 export function conditions(criteria: Criteria, by: 'index' | 'row'): RawBuilder<unknown> {
-  const { prefixes, facets, categoryIds, alive } = criteria
-  const own = criteria.own?.state === 'unseen' ? criteria.own : undefined
+  return allOf([indexed(criteria, by), ...checks(criteria)])
+}
+
+/** The conditions that no index contains. Each costs a look at the row or in another table. */
+export function checks(criteria: Criteria): readonly RawBuilder<unknown>[] {
+  const { alive, own } = criteria
+  const without = areUnwantedChecked(criteria) ? unwanted(criteria) : []
+  return [
+    ...(without.length === 0 ? [] : [sql`(search @@ ${without.join(' & ')}::tsquery) is true`]),
+    ...(alive === undefined ? [] : [aliveById(alive)]),
+    ...(own?.state === 'unseen'
+      ? [sql`(id not in (${ownRows(own)}) and uploader_id is distinct from ${own.userId})`]
+      : []),
+  ]
+}
+
+/** The other conditions. @param checked whether categories, size and time are checked row by row nevertheless */
+export function indexed(criteria: Criteria, by: 'index' | 'row', checked = false): RawBuilder<unknown> {
+  const { prefixes, facets, categoryIds } = criteria
   const isBeginning = prefixes.length > 0 && by === 'index' && areIndexed(prefixes)
   const categories = categoryIds?.map((id) => `#c${id}`)
   const parts = [
@@ -38,18 +55,24 @@ export function conditions(criteria: Criteria, by: 'index' | 'row'): RawBuilder<
     ...(isBeginning ? [sql`word_beginnings(search) @@ ${anyOf(prefixes)}::tsquery`] : []),
     ...(facets.length === 0 ? [] : [sql`facets @@ ${facets.map(anyOf).join(' & ')}::tsquery`]),
     // A separate condition, since the index is slower at rare conditions that contain common alternatives.
-    ...(categories === undefined ? [] : [sql`facets @@ ${anyOf(categories)}::tsquery`]),
+    ...(categories === undefined || checked ? [] : [sql`facets @@ ${anyOf(categories)}::tsquery`]),
+    ...(checked ? [anyCategory(categoryIds)] : []),
     ...identified(criteria),
-    ...(by === 'index' ? released(criteria) : releasedByRow(criteria)),
-    aliveById(alive),
-    ...(own === undefined ? [] : [sql`id not in (${ownRows(own)}) and uploader_id is distinct from ${own.userId}`]),
+    ...(by === 'index' ? released(criteria, checked) : releasedByRow(criteria)),
   ]
-  return sql.join(parts, sql` and `)
+  return allOf(parts)
+}
+
+/** A conjunction; true for no conditions. */
+export function allOf(parts: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {
+  return sql.join([sql`true`, ...parts], sql` and `)
 }
 
 /** A condition on the torrent with this `id`; true for undefined. */
 export function aliveById(alive: AliveCriterion | undefined): RawBuilder<unknown> {
-  return alive === undefined ? sql`true` : sql`(select ${seedersOf(alive)} from torrent_stats where torrent_id = id)`
+  if (alive === undefined) return sql`true`
+  const isAlive = sql`(select true from torrent_stats where torrent_id = id and seeders > 0)`
+  return alive.hasSeeder ? sql`${isAlive} is true` : sql`${isAlive} is null`
 }
 
 /** A condition that the index answers: the torrent was created in a year in UTC. */
@@ -63,15 +86,23 @@ export function seedersOf({ hasSeeder }: AliveCriterion): RawBuilder<unknown> {
 }
 
 /** Conditions on the words of the name. */
-function named({ words, without }: Criteria, prefixes: AnyOf): readonly RawBuilder<unknown>[] {
+function named(criteria: Criteria, prefixes: AnyOf): readonly RawBuilder<unknown>[] {
   const text = [
-    ...words.map(anyOf),
+    ...criteria.words.map(anyOf),
     ...(prefixes.length === 0 ? [] : [`(${prefixes.map((each) => `${quoted(each)}:*`).join(' | ')})`]),
   ]
-  const unwanted = without.map((all) => `!(${all.map(quoted).join(' & ')})`)
-  // The index would read everything to find what has none of the unwanted words.
-  if (text.length === 0 && unwanted.length > 0) return [sql`(search @@ ${unwanted.join(' & ')}::tsquery) is true`]
-  return text.length === 0 ? [] : [sql`search @@ ${[...text, ...unwanted].join(' & ')}::tsquery`]
+  const without = areUnwantedChecked(criteria) ? [] : unwanted(criteria)
+  return text.length === 0 ? [] : [sql`search @@ ${[...text, ...without].join(' & ')}::tsquery`]
+}
+
+/** Whether the index has no wanted words to start from. It would read everything to find what has no unwanted ones. */
+function areUnwantedChecked({ words, prefixes }: Criteria): boolean {
+  return words.length === 0 && areIndexed(prefixes)
+}
+
+/** The parts of a tsquery that exclude words. */
+function unwanted({ without }: Criteria): readonly string[] {
+  return without.map((all) => `!(${all.map(quoted).join(' & ')})`)
 }
 
 const COLUMNS = {
@@ -88,8 +119,8 @@ const RELEASE_FACETS = sql`release_facets(resolution, source, codec, hdr, audio,
   uploader_id, size, created_at)`
 
 /** Conditions on the release, the uploader, rates, size and time, as far as the index contains them. */
-function released(criteria: Criteria): readonly RawBuilder<unknown>[] {
-  const { release, uploader, freeleech, minSize, maxSize, created, categoryIds } = criteria
+function released(criteria: Criteria, checked: boolean): readonly RawBuilder<unknown>[] {
+  const { release, uploader, freeleech, minSize, maxSize, created } = criteria
   const fields = releaseFields(release).map(({ lexeme, values }) => anyOf(values.map((value) => `${lexeme}${value}`)))
   const exact = [
     ...fields,
@@ -97,11 +128,11 @@ function released(criteria: Criteria): readonly RawBuilder<unknown>[] {
     ...(freeleech === true ? ["'#free'"] : []),
   ]
   const hasSize = minSize !== undefined || maxSize !== undefined
-  // A single range has an index of its own, which is exact.
-  const isSingleRange = !isIndexed(criteria) && categoryIds === undefined && !(hasSize && created !== undefined)
-  const ranges = isSingleRange
-    ? []
-    : [...(hasSize ? [sizeLexemes(minSize, maxSize)] : []), ...(created === undefined ? [] : timeLexemes(created))]
+  const isSingleRange = singleRangeOf(criteria) !== undefined
+  const ranges =
+    isSingleRange || checked
+      ? []
+      : [...(hasSize ? [sizeLexemes(minSize, maxSize)] : []), ...(created === undefined ? [] : timeLexemes(created))]
   return [
     ...(exact.length === 0 ? [] : [sql`${RELEASE_FACETS} @@ ${exact.join(' & ')}::tsquery`]),
     ...ranges.map((range) => sql`${RELEASE_FACETS} @@ ${anyOf(range)}::tsquery`),
@@ -109,6 +140,14 @@ function released(criteria: Criteria): readonly RawBuilder<unknown>[] {
     ...shown(uploader),
     ...rangesOf(criteria, isSingleRange),
   ]
+}
+
+/** The column of the only range, which has an index of its own, if that is all that an index answers. */
+export function singleRangeOf(criteria: Criteria): 'size' | 'created' | undefined {
+  const { minSize, maxSize, created, categoryIds } = criteria
+  const hasSize = minSize !== undefined || maxSize !== undefined
+  if (isIndexed(criteria) || categoryIds !== undefined || hasSize === (created !== undefined)) return undefined
+  return hasSize ? 'size' : 'created'
 }
 
 /** The same conditions on columns. */
@@ -153,6 +192,7 @@ export function rangesOf({ minSize, maxSize, created }: Ranges, isIndexed: boole
     ...(minSize === undefined ? [] : [sql`${size} >= ${minSize}`]),
     ...(maxSize === undefined ? [] : [sql`${size} <= ${maxSize}`]),
     ...(created === undefined ? [] : [sql`${createdAt} > ${created.after}`]),
+    ...(created?.until === undefined ? [] : [sql`${createdAt} <= ${created.until}`]),
   ]
 }
 
@@ -180,8 +220,9 @@ function timeLexemes({ after, now }: CreatedAfter): readonly AnyOf[] {
   return [[...months, ...Array.from({ length: Math.max(0, years) }, (_, i) => year + 1 + i)].map((each) => `#k${each}`)]
 }
 
-/** What a member did with torrents, as rows of `user_torrents`. */
+/** The ids of the torrents with which a member did something. */
 export function ownRows({ userId, state, activeSince }: OwnCriterion): RawBuilder<unknown> {
+  if (state === 'bookmarked') return sql`select torrent_id from bookmarks where user_id = ${userId}`
   const did = {
     snatched: sql`and completed_at is not null`,
     seeding: sql`and last_state = 'seeder' and last_seen_at > ${activeSince}`,

@@ -2,27 +2,33 @@ import { errorCode } from '@vault-and-tracker/service-kit/core/errors'
 import { type RawBuilder, sql } from 'kysely'
 import { escapeLike } from '../db/queries.store.ts'
 import type { Db } from '../db/schema.ts'
-import { MAX_EXACT_TOTAL } from '../pagination.ts'
-import { type Criteria, exactTotalOf, isPlain } from './criteria.ts'
-import type { CountedValue } from './facets.ts'
-import { type Page, type SearchStatements, type SearchStore, SIMILAR_WORDS } from './search.ts'
+import { MAX_EXACT_TOTAL, totalOf } from '../pagination.ts'
+import type { Criteria } from './criteria.ts'
+import { aliveById, anyCategory, areIndexed, checks, conditions, inYear, ownRows } from './search-conditions.store.ts'
 import {
-  aliveById,
-  anyCategory,
-  areIndexed,
-  conditions,
-  inYear,
-  ownRows,
-  rangesOf,
-  SORT_COLUMNS,
-  seedersOf,
-} from './search-conditions.store.ts'
+  areRangesChecked,
+  driverOf,
+  examinedMatches,
+  type FacetedPage,
+  fewMatches,
+  isOwn,
+  matches,
+  type Result,
+  type Run,
+  withStats,
+} from './search-matches.store.ts'
 import { OutOfTime } from './search-queue.ts'
+import { inOrder, walk, walkedTorrents } from './search-walks.store.ts'
+import type { Page, SearchStatements, SearchStore } from './statements.ts'
+import { SIMILAR_WORDS } from './suggestions.ts'
 
 const MAX_SIMILAR = 3
 
 /** Matches of which the newest are suggested. */
 const SOME = 500
+
+/** The newest torrents of which matches since a time are counted: a few milliseconds. */
+const RECENT = 2_000
 
 /** The statement took longer than its timeout (query_canceled). */
 const CANCELED = '57014'
@@ -47,32 +53,20 @@ const FREQUENT = {
   within: { probed: 120, walked: 30_000 },
 } as const
 
-/**
- * If this many of the probed torrents match within the categories and few elsewhere, filtering the matches by category
- * is faster than combining both in the index.
- */
-const COMMON = 12
+/** With fewer matches among these, looking for a page of them takes as long as counting all. */
+const MIN_PASSED = 250
 
 /** Beginnings of more words than this are left to the GIN index. */
 const MAX_WORDS_OF_PREFIX = 30
 
 const NEWEST_FIRST = { sort: 'created', order: 'desc' } as const
 
-type Walked = Pick<Page, 'sort' | 'order' | 'allCategoryIds'>
-type Result = { ids: readonly string[]; counted: number; values?: readonly CountedValue[] | null }
-
-/** A page, and whether the values of all matches are counted too. */
-type FacetedPage = Page & { readonly withFacets?: true }
-
 const ONLY_FACETS: FacetedPage = { ...NEWEST_FIRST, offset: 0, limit: 0, withFacets: true }
 
-const NOTHING: Result = { ids: [], counted: 0 }
+const MANY: Result = { ids: [], ...totalOf(MAX_EXACT_TOTAL + 1) }
 
 /** Tolerance for the end of a statement, since each new timeout costs a round trip. */
 const LATE_MS = 50
-
-/** Runs a statement of a search. @throws OutOfTime */
-type Run = <Row>(statement: RawBuilder<Row>) => Promise<readonly Row[]>
 
 /**
  * Searches in Postgres. There are three plans, none of which scans the catalogue if two common conditions never match
@@ -118,8 +112,8 @@ function statementsOf(run: Run): SearchStatements {
     page: (criteria, page) => filteredPage(run, criteria, page),
 
     async facets(criteria) {
-      const { counted, values } = await filteredPage(run, criteria, ONLY_FACETS)
-      return { counted, values: values ?? [] }
+      const { total, totalIsExact, values = [] } = await filteredPage(run, criteria, ONLY_FACETS)
+      return { total, totalIsExact, values }
     },
 
     some: (criteria, limit) => {
@@ -131,6 +125,20 @@ function statementsOf(run: Run): SearchStatements {
     async matchesAny(criteria) {
       const rows = await run(sql`with found as materialized (${matches(criteria)}) select from found limit 1`)
       return rows.length > 0
+    },
+
+    async recent(criteria) {
+      const { own } = criteria
+      const isOwnTorrent = own !== undefined && isOwn(criteria) ? sql`id in (${ownRows(own)})` : sql`true`
+      const [found] = await run(sql<{ walked: number; count: number; newest: string | null }>`
+        select count(*) as walked, count(*) filter (where matches) as count,
+          (array_agg(id order by created_at desc, id desc) filter (where matches))[1] as newest
+        from (
+          select id, created_at, ${conditions(criteria, 'row')} and ${isOwnTorrent} as matches
+          from ${walk(criteria, NEWEST_FIRST, RECENT)}
+        ) as recent`)
+      const { walked, count, newest } = found ?? { walked: 0, count: 0, newest: null }
+      return { count, isExact: walked < RECENT, newest }
     },
 
     async wordsWithPrefix(prefix) {
@@ -194,7 +202,7 @@ function wholeMs(milliseconds: number): string {
 
 async function plainPage(db: Db, criteria: Criteria, page: Page): Promise<Result> {
   const { state, categoryIds } = criteria
-  const { rows } = await sql<Result>`
+  const { rows } = await sql<{ counted: number; ids: readonly string[] }>`
     select (
       select count(*) from (
         select 1 from torrents where deleted_at is null and state = ${state} and ${anyCategory(categoryIds)}
@@ -202,42 +210,42 @@ async function plainPage(db: Db, criteria: Criteria, page: Page): Promise<Result
       ) as matches
     ) as counted,
     array(select id from ${walk(criteria, page, page.offset + page.limit)} ${inOrder(page)}) as ids`.execute(db)
-  return rows[0] ?? NOTHING
+  const { ids, counted } = rows[0] ?? { ids: [], counted: 0 }
+  return { ids, ...totalOf(counted) }
 }
 
 async function filteredPage(run: Run, criteria: Criteria, page: FacetedPage): Promise<Result> {
-  const most = exactTotalOf(criteria)
-  const driver = driverOf(criteria)
-  if (driver !== undefined) {
-    const areMany = !isOwn(criteria) && (await countUpTo(run, driver, most)) > most
-    const result = areMany ? undefined : await fewMatches(run, matches(criteria), page, most)
-    if (result !== undefined && result.counted <= most) return result
-    if (isOwn(criteria)) return { ids: await allSorted(run, criteria, page), counted: most + 1 }
-  } else {
-    const result = await countedPage(run, criteria, page, most)
-    if (result !== undefined) return result
-  }
-  if (page.limit === 0) return { ids: [], counted: most + 1 }
+  const found = await (driverOf(criteria) === undefined ? countedPage : drivenPage)(run, criteria, page)
+  if (found.totalIsExact || page.limit === 0) return found
+  if (isOwn(criteria)) return { ...found, ids: await allSorted(run, criteria, page) }
   const walk = walkedTorrents(criteria, page, WALKED + 3 * (page.offset + page.limit))
   const ids = await idsOf(run, sql`select id from ${walk} where ${conditions(criteria, 'row')}`, page)
-  return { ids: ids.length < page.limit ? await allSorted(run, criteria, page) : ids, counted: most + 1 }
+  return { ...found, ids: ids.length < page.limit ? await allSorted(run, criteria, page) : ids }
 }
 
-/** The page if there are few matches. */
-async function countedPage(run: Run, criteria: Criteria, page: FacetedPage, most: number): Promise<Result | undefined> {
+/** The page if there are few matches, and their number, with another table that restricts them. */
+async function drivenPage(run: Run, criteria: Criteria, page: FacetedPage): Promise<Result> {
+  const driver = driverOf(criteria)
+  const areMany = driver !== undefined && !isOwn(criteria) && (await areMore(run, driver))
+  return areMany ? MANY : fewMatches(run, matches(criteria), page)
+}
+
+/** The page if there are few matches, and their number. */
+async function countedPage(run: Run, criteria: Criteria, page: FacetedPage): Promise<Result> {
   const { probed, walked } = FREQUENT[breadthOf(criteria)]
-  const newest = await countUpTo(run, walkedMatches(criteria, PROBED), most)
-  const far = (walked * most) / MAX_EXACT_TOTAL
-  const areMany = newest >= probed && (await countUpTo(run, walkedMatches(criteria, far), most)) > most
+  const newest = await countUpTo(run, walkedMatches(criteria, PROBED))
+  const areMany = newest >= probed && (await areMore(run, walkedMatches(criteria, walked)))
   // The index is slow at beginnings of frequent words. Whole words reveal many matches sooner.
-  if (areMany || (newest > 0 && (await haveMany(run, wholeWords(criteria), most)))) return undefined
-  const areWithin = newest >= COMMON && (await areMostlyWithin(run, criteria))
-  const result = await fewMatches(run, areWithin ? matchesFiltered(criteria) : matches(criteria), page, most)
-  return result.counted <= most ? result : undefined
+  if (areMany || (newest > 0 && (await haveMany(run, wholeWords(criteria))))) return MANY
+  const checked = await areRangesChecked(run, criteria)
+  if (checks(criteria).length === 0) return fewMatches(run, matches(criteria, checked), page)
+  const examined = await fewMatches(run, examinedMatches(criteria, checked), page)
+  const { total, totalIsExact } = examined
+  return totalIsExact || total >= MIN_PASSED ? examined : fewMatches(run, matches(criteria, checked), page)
 }
 
-function breadthOf({ words, prefixes, facets, categoryIds }: Criteria): keyof typeof FREQUENT {
-  if (categoryIds !== undefined) return 'within'
+function breadthOf({ words, prefixes, facets, categoryIds, alive }: Criteria): keyof typeof FREQUENT {
+  if (categoryIds !== undefined || alive !== undefined) return 'within'
   const parts = words.length + facets.length + Math.min(prefixes.length, 1)
   return areIndexed(prefixes) && parts === 1 ? 'single' : 'several'
 }
@@ -247,11 +255,16 @@ function walkedMatches(criteria: Criteria, torrents: number): RawBuilder<unknown
   return sql`select 1 from ${walk(criteria, NEWEST_FIRST, torrents)} where ${conditions(criteria, 'row')}`
 }
 
-/** The number of rows, counted up to `most + 1`. */
-async function countUpTo(run: Run, rows: RawBuilder<unknown>, most: number): Promise<number> {
+/** The number of rows, counted up to `MAX_EXACT_TOTAL + 1`. */
+async function countUpTo(run: Run, rows: RawBuilder<unknown>): Promise<number> {
   const [found] = await run(sql<{ counted: number }>`
-    select count(*) as counted from (${rows} limit ${most + 1}) as matches`)
+    select count(*) as counted from (${rows} limit ${MAX_EXACT_TOTAL + 1}) as matches`)
   return found?.counted ?? 0
+}
+
+/** Whether there are more rows than an exact total. */
+async function areMore(run: Run, rows: RawBuilder<unknown>): Promise<boolean> {
+  return (await countUpTo(run, rows)) > MAX_EXACT_TOTAL
 }
 
 /** The criteria with the prefixes as whole words; undefined if the index contains the prefixes. */
@@ -260,51 +273,9 @@ function wholeWords(criteria: Criteria): Criteria | undefined {
   return areIndexed(prefixes) ? undefined : { ...criteria, words: [...words, prefixes], prefixes: [] }
 }
 
-async function haveMany(run: Run, criteria: Criteria | undefined, most: number): Promise<boolean> {
-  if (criteria === undefined) return false
-  return (await countUpTo(run, sql`select 1 from (${matches(criteria)} offset 0) as found`, most)) > most
+async function haveMany(run: Run, criteria: Criteria | undefined): Promise<boolean> {
+  return criteria !== undefined && (await areMore(run, sql`select 1 from (${matches(criteria)} offset 0) as found`))
 }
-
-/** Whether at least half of the newest matches, ignoring categories, are within the categories. */
-async function areMostlyWithin(run: Run, criteria: Criteria): Promise<boolean> {
-  if (criteria.categoryIds === undefined) return false
-  const anywhere = { ...criteria, categoryIds: undefined }
-  const rows = await run(sql<{ matching: number; within: number }>`
-    select count(*) as matching, count(*) filter (where ${anyCategory(criteria.categoryIds)}) as within
-    from ${walk(anywhere, NEWEST_FIRST, PROBED)} where ${conditions(anywhere, 'row')}`)
-  const { matching, within } = rows[0] ?? { matching: 0, within: 0 }
-  return within > 0 && within >= matching / 2
-}
-
-/** Counts the matches up to `most + 1`, and sorts them if there are not more. */
-async function fewMatches(run: Run, all: RawBuilder<unknown>, page: FacetedPage, most: number): Promise<Result> {
-  const values = page.withFacets ? sql`, case when counted <= ${most} then ${VALUES} end as values` : sql``
-  const rows = await run(sql<Result>`
-    with found as materialized (${all}),
-    few as materialized (select * from found limit ${most + 1}),
-    counted as materialized (select count(*) as counted from few)
-    select counted, array(
-      select id from few ${withStats(page)}
-      where counted <= ${most} ${inOrder(page)}
-    ) as ids ${values} from counted`)
-  return rows[0] ?? NOTHING
-}
-
-/** The values of few matches, as JSON. */
-const VALUES = sql`(
-  select coalesce(json_agg(each), '[]') from (
-    select facet, value, count(*) as count
-    from few, lateral (select * from torrents where torrents.id = few.id offset 0) as torrent,
-      lateral (values
-        ('category', array[category_id::text]), ('resolution', array[resolution]), ('source', array[source]),
-        ('codec', array[codec]), ('hdr', hdr), ('audio', audio), ('language', languages),
-        ('year', array[release_year::text])
-      ) as fields (facet, list),
-      lateral unnest(list) as value
-    where value is not null
-    group by facet, value
-  ) as each
-)`
 
 /** Sorts all matches. */
 function allSorted(run: Run, criteria: Criteria, page: Page): Promise<readonly string[]> {
@@ -336,100 +307,6 @@ async function sortedByYear(run: Run, criteria: Criteria, page: Page): Promise<r
     found.push(...rows.map(({ id }) => id))
   }
   return found.slice(offset)
-}
-
-/** All matches. Without a limit or an order here, the planner uses the GIN index. */
-function matches(criteria: Criteria): RawBuilder<unknown> {
-  const driver = driverOf(criteria)
-  // The index contains only approved torrents. The others are few, and read row by row.
-  const by = criteria.state === 'approved' && driver === undefined ? 'index' : 'row'
-  const listed = sql`select id, created_at, size from torrents
-    where deleted_at is null and state = ${criteria.state} and ${conditions(criteria, by)}`
-  // `offset 0` lets Postgres look up each torrent, and not read the catalogue to join it.
-  return driver === undefined
-    ? listed
-    : sql`select listed.* from (${driver} offset 0) as driver, lateral (${listed} and id = torrent_id offset 0) as listed`
-}
-
-function isOwn({ own }: Criteria): boolean {
-  return own !== undefined && own.state !== 'unseen'
-}
-
-/** The ids of torrents to look up, if another table restricts them more than the index does. */
-function driverOf(criteria: Criteria): RawBuilder<unknown> | undefined {
-  const { own, alive } = criteria
-  if (own !== undefined && isOwn(criteria)) return ownRows(own)
-  if (alive === undefined || !isPlain({ ...criteria, alive: undefined })) return undefined
-  return sql`select torrent_id from torrent_stats
-    where listed_in = any(${[...alive.categoryIds]}::uuid[]) and ${seedersOf(alive)}`
-}
-
-/** The same matches, with the category as a filter instead of an index condition. */
-function matchesFiltered(criteria: Criteria): RawBuilder<unknown> {
-  return sql`${matches({ ...criteria, categoryIds: undefined })} and ${anyCategory(criteria.categoryIds)}`
-}
-
-function withStats(page: Page): RawBuilder<unknown> {
-  return isCounted(page) ? sql`join torrent_stats on torrent_stats.torrent_id = id` : sql``
-}
-
-/**
- * The first torrents of a sort index, with the columns that conditions need; if sorted by counts, only with their ids and
- * counts. Each category has its own index range, which the planner merges.
- */
-function walk(criteria: Criteria, page: Walked, most: number): RawBuilder<unknown> {
-  const { state, categoryIds } = criteria
-  const { sort, order } = page
-  const isCount = isCounted(page)
-  const by = sql`${sql.ref(SORT_COLUMNS[sort])} ${sql.raw(order)}, ${sql.ref(isCount ? 'torrent_id' : 'id')} ${sql.raw(order)}`
-  const part = (category: RawBuilder<unknown>): RawBuilder<unknown> => {
-    const source = isCount
-      ? sql`select torrent_id as id, ${sql.ref(sort)} from torrent_stats where ${category}`
-      : sql`select id, created_at, size, category_id, search, facets, info_hash, info_hash_v2, download_percent,
-          uploader_id, anonymous, resolution, source, codec, hdr, audio, languages
-          from torrents where deleted_at is null and state = ${state} and ${category}`
-    return sql`(${source} ${sql.join(
-      boundsOf(criteria, sort).map((bound) => sql`and ${bound}`),
-      sql` `,
-    )} order by ${by} limit ${most})`
-  }
-  const column = sql.ref(isCount ? 'listed_in' : 'category_id')
-  const within = categoryIds ?? (isCount ? page.allCategoryIds : undefined)
-  const parts = within?.map((category) => part(sql`${column} = ${category}`)) ?? [part(sql`true`)]
-  const all = sql`select * from (${sql.join(parts, sql` union all `)}) as parts`
-  return sql`(${all} ${inOrder({ sort, order, offset: 0, limit: most })}) as walked`
-}
-
-/** The conditions that end a walk along an index. */
-function boundsOf(
-  { minSize, maxSize, created, alive }: Criteria,
-  sort: Walked['sort'],
-): readonly RawBuilder<unknown>[] {
-  switch (sort) {
-    case 'created':
-      return rangesOf({ created }, true)
-    case 'size':
-      return rangesOf({ minSize, maxSize }, true)
-    case 'seeders':
-      return alive === undefined ? [] : [seedersOf(alive)]
-    case 'leechers':
-      return []
-  }
-}
-
-/** A walk with the columns that conditions need, in any order. */
-function walkedTorrents(criteria: Criteria, page: Walked, most: number): RawBuilder<unknown> {
-  const walked = walk(criteria, page, most)
-  return isCounted(page) ? sql`${walked} join torrents using (id)` : walked
-}
-
-function isCounted({ sort }: Walked): boolean {
-  return sort === 'seeders' || sort === 'leechers'
-}
-
-function inOrder({ sort, order, offset, limit }: Omit<Page, 'allCategoryIds'>): RawBuilder<unknown> {
-  const direction = sql.raw(order)
-  return sql`order by ${sql.ref(SORT_COLUMNS[sort])} ${direction}, id ${direction} limit ${limit} offset ${offset}`
 }
 
 async function idsOf(run: Run, query: RawBuilder<unknown>, page: Page): Promise<readonly string[]> {

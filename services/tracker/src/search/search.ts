@@ -1,157 +1,28 @@
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
-import type { NumberRange, WantedEpisode } from '@vault-and-tracker/torznab-xml'
+import type { WantedEpisode } from '@vault-and-tracker/torznab-xml'
 import { type Categories, type Category, findBySlug, withSubcategories } from '../categories/categories.ts'
-import { apiError } from '../errors.ts'
-import { type Listed, MAX_OFFSET, type Page as PageNumber, type Total, totalOf } from '../pagination.ts'
+import { apiError, isApiError } from '../errors.ts'
+import { MAX_OFFSET, totalOf } from '../pagination.ts'
 import { memberWords, orInitials, searchWords, splitExclusions } from '../releases/search-words.ts'
-import {
-  type AnyOf,
-  allOf,
-  type Criteria,
-  episodeFacets,
-  exactTotalOf,
-  idFacets,
-  isPlain,
-  type OwnState,
-  type ReleaseField,
-  yearFacets,
-} from './criteria.ts'
-import { type CountedValue, type Facet, type FacetCount, facetsOf } from './facets.ts'
-import type { ListedTorrent, TorrentState } from './listed-torrent.ts'
+import { allOf, type Criteria, episodeFacets, idFacets, isPlain, yearFacets } from './criteria.ts'
+import { facetsOf } from './facets.ts'
+import type { ListedTorrent } from './listed-torrent.ts'
+import type { Faceted, FilterQuery, Found, ListFilters, ListQuery, SearchQuery, TorrentPage } from './queries.ts'
 import { createCoalescer, type SearchQueue } from './search-queue.ts'
+import type { Page, RecentMatches, SearchStatements, SearchStore } from './statements.ts'
+import { suggest, wordCriteria } from './suggestions.ts'
 
-/** A search for approved torrents. Undefined fields are no condition; all others must match. */
-export type SearchQuery = {
-  /** Free text, whose words must be in the name in any order. Blank text is no condition. */
-  readonly text?: string | undefined
-  /** Artists, albums, authors or titles, whose words must also be in the name. */
-  readonly words?: readonly string[] | undefined
-  /** Ids of categories, including subcategories. An empty list finds nothing. */
-  readonly categoryIds?: readonly string[] | undefined
-  /** A torrent must have one of these (Torznab 1.1). An empty object is no condition. */
-  readonly ids?: WantedIds | undefined
-  readonly wanted?: WantedEpisode | undefined
-  readonly year?: number | undefined
-  /** Whether the torrent itself is freeleech. */
-  readonly freeleech?: boolean | undefined
-  /** Bytes, inclusive. */
-  readonly minSize?: number | undefined
-  readonly maxSize?: number | undefined
-  readonly createdAfter?: Date | undefined
-  /** From 0. Beyond `MAX_OFFSET` there are no items. */
-  readonly offset: number
-  /** From 0 to 100. */
-  readonly limit: number
-}
-
-export type WantedIds = {
-  /** The number in `tt0944947`. */
-  readonly imdb?: number | undefined
-  readonly tmdb?: number | undefined
-  /**
-   * Ids of the categories in which the TMDB number counts, because TMDB numbers films and series separately; undefined
-   * for all.
-   */
-  readonly tmdbCategoryIds?: readonly string[] | undefined
-  readonly tvdb?: number | undefined
-  /** Either info hash in lowercase hex. */
-  readonly infoHash?: string | undefined
-}
-
-/** A page of results, newest first. */
-export type Found = Total & { readonly items: readonly ListedTorrent[] }
-
-export const SORTS = ['created', 'seeders', 'leechers', 'size'] as const
-export type Sort = (typeof SORTS)[number]
-
-/** The filters of a list. Undefined ones are no condition; all others must match. Several values are alternatives. */
-export type ListFilters = { readonly [Field in ReleaseField]?: readonly string[] | undefined } & {
-  /** Slugs of categories, which include their subcategories. */
-  readonly category?: readonly string[] | undefined
-  /** Words of the name in any order; the last one can be the beginning of a word. Words after a hyphen are excluded. */
-  readonly search?: string | undefined
-  readonly year?: NumberRange | undefined
-  readonly season?: NumberRange | undefined
-  readonly episode?: NumberRange | undefined
-  /** Bytes, inclusive. */
-  readonly minSize?: number | undefined
-  readonly maxSize?: number | undefined
-  /** Days. */
-  readonly maxAge?: number | undefined
-  /** Whether the torrent itself is freeleech. */
-  readonly freeleech?: boolean | undefined
-  /** Whether there is a seeder. */
-  readonly alive?: boolean | undefined
-  /** A username. */
-  readonly uploader?: string | undefined
-  readonly imdb?: number | undefined
-  readonly tmdb?: number | undefined
-  readonly tvdb?: number | undefined
-  readonly mine?: OwnState | undefined
-}
-
-/** The filters of torrents in a state. */
-export type FilterQuery = ListFilters & {
-  readonly state: TorrentState
-  /** Whether the filter by uploader finds anonymous torrents of other users. */
-  readonly seesAnonymous?: boolean | undefined
-}
-
-/** The query of a list or of a member's search. */
-export type ListQuery = PageNumber &
-  FilterQuery & {
-    readonly sort: Sort
-    readonly order: 'asc' | 'desc'
-  }
-
-/** A page of a list. `suggestions` are torrents with similar words, if a search found nothing. */
-export type TorrentPage = Listed<ListedTorrent> & { readonly suggestions?: readonly ListedTorrent[] | undefined }
-
-/** The total of a list, and the values that its torrents have, unless there are too many torrents to count. */
-export type Faceted = Total & { readonly facets?: Record<Facet, FacetCount[]> | undefined }
-
-/** The order of the matches, and the part of them to return. */
-export type Page = {
-  readonly sort: Sort
-  readonly order: 'asc' | 'desc'
-  readonly offset: number
-  readonly limit: number
-  /** All categories, for an order by counts, whose index is sorted within each category. */
-  readonly allCategoryIds?: readonly string[] | undefined
-}
-
-/** The store of searches, which never find deleted torrents. */
-export type SearchStore = {
-  /** A page of all torrents of a state, optionally within categories, which is cheap. */
-  plainPage(criteria: Criteria, page: Page): Promise<FoundIds>
-  /** The id of a user, whatever the case of the name. */
-  userId(username: string): Promise<string | undefined>
-  /** The id of an approved torrent by either info hash, in lowercase hex. */
-  byInfoHash(infoHash: string): Promise<string | undefined>
-  /** Runs the statements of a search within a total time. @throws OutOfTime */
-  within<T>(milliseconds: number, work: (statements: SearchStatements) => Promise<T>): Promise<T>
-}
-
-/** The ids of a page, and the number of all matches, counted up to `exactTotalOf` and one. */
-type FoundIds = { readonly ids: readonly string[]; readonly counted: number }
-
-/** The statements of a search. */
-export type SearchStatements = {
-  page(criteria: Criteria, page: Page): Promise<FoundIds>
-  /** The number of matches as for a page, and their values; none if there are too many matches. */
-  facets(criteria: Criteria): Promise<{ readonly counted: number; readonly values: readonly CountedValue[] }>
-  /** The ids of some matches, newest first. Fast, but not the newest of all if there are many. */
-  some(criteria: Criteria, limit: number): Promise<readonly string[]>
-  matchesAny(criteria: Criteria): Promise<boolean>
-  /** The indexed words with a prefix; undefined if there are too many. */
-  wordsWithPrefix(prefix: string): Promise<AnyOf | undefined>
-  /** The most similar indexed words for each word, which may include the word itself. */
-  similarWords(words: readonly string[]): Promise<readonly AnyOf[]>
+/** A search whose matches after a time are counted. */
+export type RecentQuery = {
+  readonly id: string
+  readonly filters: ListFilters
+  readonly after: Date
+  /** Now by default. */
+  readonly until?: Date
 }
 
 export type Search = ReturnType<typeof createSearch>
 
-const MAX_SUGGESTIONS = 10
 const NEWEST_FIRST = { sort: 'created', order: 'desc' } as const
 
 /**
@@ -218,13 +89,47 @@ export function createSearch(deps: {
      */
     facets: (query: FilterQuery, member: string): Promise<Faceted> =>
       queue.admit(member, () => faceted(JSON.stringify([query, member]), () => facets(query, member))),
+
+    /**
+     * The number of approved torrents that match and were created after a time, for several searches by id. Leaves out those
+     * whose category or uploader does not exist. Throws as `find` does.
+     *
+     * @param member the id of the user who searches
+     */
+    recent: (searches: readonly RecentQuery[], member: string): Promise<ReadonlyMap<string, RecentMatches>> =>
+      queue.admit(member, async () => {
+        const wanted = await Promise.all(searches.map((each) => recentlyWanted(each, member)))
+        return search(member, async (statements) => {
+          const found = new Map<string, RecentMatches>()
+          for (const each of wanted) if (each !== undefined) found.set(each.id, await each.count(statements))
+          return found
+        })
+      }),
+  }
+
+  async function recentlyWanted({ id, filters, after, until }: RecentQuery, member: string) {
+    try {
+      const wanted = await wantedBy({ ...filters, state: 'approved' }, member)
+      if (wanted === undefined) return { id, count: () => Promise.resolve({ count: 0, isExact: true, newest: null }) }
+      const now = new Date(clock.now())
+      const oldest = wanted.within.created?.after ?? after
+      const created = { after: oldest > after ? oldest : after, until, now }
+      return {
+        id,
+        count: async (statements: SearchStatements) =>
+          statements.recent({ ...(await wanted.criteria(statements)), created }),
+      }
+    } catch (error) {
+      if (isApiError(error) && error.code === 'BAD_REQUEST') return undefined
+      throw error
+    }
   }
 
   async function find(criteria: Criteria, page: Page, member: string): Promise<Found> {
-    const { ids, counted } = isPlain(criteria)
+    const { ids, ...total } = isPlain(criteria)
       ? await store.plainPage(criteria, page)
       : await search(member, (statements) => statements.page(criteria, page))
-    return { items: await torrents.byIds(ids), ...totalOf(counted) }
+    return { items: await torrents.byIds(ids), ...total }
   }
 
   async function list(query: ListQuery, member: string): Promise<TorrentPage> {
@@ -234,25 +139,24 @@ export function createSearch(deps: {
     const { within, tokens, allCategoryIds } = wanted
     const asked = { sort, order, offset: (page - 1) * limit, limit, allCategoryIds }
     if (tokens.length === 0 && isPlain(within)) {
-      const { ids, counted } = await store.plainPage(within, asked)
-      return { items: await torrents.byIds(ids), page, limit, ...totalOf(counted) }
+      const { ids, ...total } = await store.plainPage(within, asked)
+      return { items: await torrents.byIds(ids), page, limit, ...total }
     }
-    const { ids, counted, suggested } = await search(member, async (statements) => {
+    const { ids, suggested, ...total } = await search(member, async (statements) => {
       const found = await statements.page(await wanted.criteria(statements), asked)
-      const isMissing = found.counted === 0 && tokens.length > 0
+      const isMissing = found.totalIsExact && found.total === 0 && tokens.length > 0
       return { ...found, suggested: isMissing ? await suggest(statements, within, tokens) : undefined }
     })
-    const listed = { items: await torrents.byIds(ids), page, limit, ...totalOf(counted, exactTotalOf(within)) }
+    const listed = { items: await torrents.byIds(ids), page, limit, ...total }
     return suggested === undefined ? listed : { ...listed, suggestions: await torrents.byIds(suggested) }
   }
 
   async function facets(query: FilterQuery, member: string): Promise<Faceted> {
     const wanted = await wantedBy(query, member)
     if (wanted === undefined) return { ...totalOf(0), facets: facetsOf([], new Map()) }
-    const { counted, values } = await search(member, async (statements) =>
+    const { values, ...total } = await search(member, async (statements) =>
       statements.facets(await wanted.criteria(statements)),
     )
-    const total = totalOf(counted, exactTotalOf(wanted.within))
     if (!total.totalIsExact) return total
     const slugs = new Map((await deps.categories.all()).map(({ id, slug }) => [id, slug]))
     return { ...total, facets: facetsOf(values, slugs) }
@@ -323,16 +227,6 @@ function releaseOf({ resolution, source, codec, hdr, audio, language }: ListFilt
   return { resolution, source, codec, hdr, audio, language }
 }
 
-/** Words that can have similar ones; numbers and short words resemble too many others. */
-const SIMILAR = /^[^0-9]{4,40}$/u
-
-/** The condition of the partial index of `search_words`, which Postgres uses only if the text is identical. */
-export const SIMILAR_WORDS = `'${SIMILAR.source}'`
-
-function isSimilarWord(token: string): boolean {
-  return SIMILAR.test(token)
-}
-
 /** Parts of a query that need no search. */
 const UNFILTERED: ReadonlySet<string> = new Set([
   'page',
@@ -351,54 +245,6 @@ function isUnfiltered(query: ListQuery): boolean {
 
 function isBlank(text = ''): boolean {
   return text.trim() === ''
-}
-
-/** Replaces a prefix of few words with these words, which the index finds faster. */
-async function wordCriteria(
-  statements: SearchStatements,
-  words: readonly AnyOf[],
-  prefixes: AnyOf,
-): Promise<Pick<Criteria, 'words' | 'prefixes'>> {
-  if (prefixes.length === 0) return { words, prefixes }
-  const known = await Promise.all(prefixes.map((prefix) => statements.wordsWithPrefix(prefix)))
-  return known.includes(undefined)
-    ? { words, prefixes }
-    : { words: [...words, known.flatMap((found) => found ?? [])], prefixes: [] }
-}
-
-/**
- * Torrents with similar words, newest first, unless listed names contain all of these words, which means that none is a
- * typo. Tokens such as `s01e05` are searched for unchanged, and ignored if nothing matches them.
- */
-async function suggest(
-  statements: SearchStatements,
-  within: Criteria,
-  tokens: readonly string[],
-): Promise<readonly string[]> {
-  const words = tokens.filter(isSimilarWord)
-  const found = await statements.similarWords(words)
-  const areAllKnown = words.every((word, i) => found[i]?.includes(word) === true)
-  if (areAllKnown && (await areListed(statements, within, words))) return []
-  const similar = found.filter((alternatives) => alternatives.length > 0)
-  if (similar.length === 0) return []
-  const others = tokens.filter((token) => !isSimilarWord(token)).map((token) => [token])
-  for (const wanted of others.length === 0 ? [similar] : [[...similar, ...others], similar]) {
-    const ids = await statements.some({ ...within, words: wanted }, MAX_SUGGESTIONS)
-    if (ids.length > 0) return ids
-  }
-  return []
-}
-
-/** Whether each word is in a listed name. The index of words also contains those of deleted names. */
-async function areListed(
-  statements: SearchStatements,
-  { state }: Criteria,
-  words: readonly string[],
-): Promise<boolean> {
-  for (const word of words) {
-    if (!(await statements.matchesAny({ ...allOf(state), words: [[word]] }))) return false
-  }
-  return true
 }
 
 /** The ids of categories and their subcategories; undefined for all. @throws ApiError BAD_REQUEST for an unknown slug */

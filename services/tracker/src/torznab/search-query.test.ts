@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { parseTorznabQuery } from '@vault-and-tracker/torznab-xml'
-import type { SearchQuery } from '../search/search.ts'
+import type { SearchQuery } from '../search/queries.ts'
 import { SUPPORTED_PARAMETERS, toSearchQuery } from './search-query.ts'
 
 const CATEGORIES = [

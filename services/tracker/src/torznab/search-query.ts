@@ -5,7 +5,7 @@ import {
   type TagFilter,
   type SearchQuery as TorznabSearch,
 } from '@vault-and-tracker/torznab-xml'
-import type { SearchQuery } from '../search/search.ts'
+import type { SearchQuery } from '../search/queries.ts'
 
 /** The parameters that each Torznab function supports, for `t=caps` and the query parser. */
 export const SUPPORTED_PARAMETERS: Supported = {

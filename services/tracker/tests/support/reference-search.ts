@@ -1,7 +1,7 @@
 import { parseTorznabQuery } from '@vault-and-tracker/torznab-xml'
 import { parseReleaseName } from '../../src/releases/release-name.ts'
 import { memberWords, orInitials, releaseTokens, searchWords } from '../../src/releases/search-words.ts'
-import type { SearchQuery, WantedIds } from '../../src/search/search.ts'
+import type { SearchQuery, WantedIds } from '../../src/search/queries.ts'
 import { SUPPORTED_PARAMETERS, toSearchQuery } from '../../src/torznab/search-query.ts'
 import { CATALOGUE, type CatalogueEntry, SITE } from '../data/search-quality.ts'
 import { matchesEpisode } from './episode-match.ts'
