@@ -1,4 +1,5 @@
 import type { Lookups } from '../announce/lookups.ts'
+import type { Config } from '../config.ts'
 import { createRedisFunctions } from '../redis/functions.redis.ts'
 import { createLeadership } from '../redis/leadership.redis.ts'
 import type { SiteConfiguration } from '../site-settings/site-settings.ts'
@@ -48,7 +49,7 @@ export function createTorznabPart(
       indexer: async () => {
         const { name, registration } = await parts.site.current()
         return {
-          title: name ?? new URL(config.PUBLIC_URL).hostname,
+          title: siteTitle(name, config),
           registration: { available: registration !== 'closed', open: registration === 'open' },
         }
       },
@@ -66,8 +67,14 @@ export function createTorznabPart(
       torznabLists: createRequestLists(db),
       torznabUsage: createTorznabUsage({ settings, limits, adminLog, clock }),
     },
+    limits,
     routes: torznabRoutes({ torznab, log, proxies: config.proxies, errorStatus: config.TORZNAB_ERROR_STATUS }),
   }
+}
+
+/** The name of the site in feeds. */
+export function siteTitle(name: string | null | undefined, { PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>): string {
+  return name ?? new URL(PUBLIC_URL).hostname
 }
 
 /** The request log with its background tasks. */

@@ -6,7 +6,6 @@ import {
   type Feed,
   type Format,
   requestedFormat,
-  TORRENT_TYPE,
   type TorznabError,
   torznabError,
   writeCaps,
@@ -14,9 +13,8 @@ import {
   writeFrame,
   writeItems,
 } from '@vault-and-tracker/torznab-xml'
-import { create } from 'content-disposition'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
-import { asciiFileName, safeFileName } from '../torrents/file-name.ts'
+import { torrentFileHeaders } from '../http/torrent-file-headers.ts'
 import type { Outcome } from './answers.ts'
 import type { RequestLog } from './request-log.ts'
 import type { Answer, Asked, Torznab } from './torznab.ts'
@@ -117,11 +115,7 @@ function etagOf({ limits: _limits, ...feed }: Omit<Feed, 'items'>, format: Forma
 }
 
 function sendFile(response: Response, { name, bytes }: Extract<Outcome, { kind: 'file' }>): void {
-  const file = `${name}.torrent`
-  response.setHeader('Content-Type', TORRENT_TYPE)
-  response.setHeader('Content-Disposition', create(safeFileName(file), { fallback: asciiFileName(file) }))
-  response.setHeader('Content-Length', bytes.length)
-  response.end(bytes)
+  response.set({ ...torrentFileHeaders(name), 'Content-Length': String(bytes.length) }).end(bytes)
 }
 
 function sendError(response: Response, error: TorznabError, format: Format): void {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { asciiFileName, safeFileName } from './file-name.ts'
+import { asciiFileName, safeFileName } from './torrent-file-headers.ts'
 
 test.each([
   ['a path stays in its folder', '../../etc/passwd', '__.._etc_passwd'],

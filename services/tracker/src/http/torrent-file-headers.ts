@@ -1,3 +1,5 @@
+import { create } from 'content-disposition'
+
 /**
  * Characters that are unsafe in file names or headers: control characters (C0, DEL, C1), path separators, characters
  * that Windows forbids, marks that change the reading direction, and unpaired surrogates.
@@ -12,4 +14,13 @@ export function safeFileName(name: string): string {
 /** The name in printable ASCII, for clients that ignore `filename*` (RFC 8187), such as curl. */
 export function asciiFileName(name: string): string {
   return safeFileName(name).replace(/[^\x20-\x7e]|%/gu, '_')
+}
+
+/** The headers of a .torrent file. @param name of the torrent */
+export function torrentFileHeaders(name: string) {
+  const file = `${name}.torrent`
+  return {
+    'Content-Type': 'application/x-bittorrent',
+    'Content-Disposition': create(safeFileName(file), { fallback: asciiFileName(file) }),
+  }
 }
