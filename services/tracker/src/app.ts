@@ -26,14 +26,16 @@ import { createErrorAnswer, errorBodySchema } from './http/errors.middleware.ts'
 import { standardHeaders, unknownPath } from './http/headers.middleware.ts'
 import { noticeEndpoints } from './notices/notices.routes.ts'
 import { overviewEndpoints } from './overview/overview.routes.ts'
-import { ownTorrentEndpoints } from './own-torrents/own-torrents.routes.ts'
 import { reportEndpoints } from './reports/reports.routes.ts'
+import { feedEndpoints } from './saved-searches/feeds.routes.ts'
+import { savedSearchEndpoints } from './saved-searches/saved-searches.routes.ts'
 import { createTrackerServer, type TrackerServer } from './server.ts'
 import { lookFiles } from './site-settings/look.routes.ts'
 import { lookOf } from './site-settings/look.ts'
 import { siteInformationEndpoints, siteSettingsEndpoints } from './site-settings/site-settings.routes.ts'
 import { codesOf, type TrackerEndpoint, type TrackerSurface } from './surface.ts'
 import { swarmStatisticsEndpoints } from './swarm-statistics/swarm-statistics.routes.ts'
+import { bookmarkEndpoints } from './torrents/bookmarks.routes.ts'
 import { moderationEndpoints } from './torrents/moderation.routes.ts'
 import { torrentFilterEndpoints } from './torrents/torrent-filters.routes.ts'
 import { torrentPageEndpoints } from './torrents/torrent-page.routes.ts'
@@ -47,7 +49,6 @@ export const ENDPOINTS: readonly TrackerEndpoint<UseCases>[] = [
   ...factorEndpoints,
   ...activityEndpoints,
   ...noticeEndpoints,
-  ...ownTorrentEndpoints,
   ...torznabUsageEndpoints,
   ...siteInformationEndpoints,
   ...categoryEndpoints,
@@ -55,6 +56,9 @@ export const ENDPOINTS: readonly TrackerEndpoint<UseCases>[] = [
   ...torrentFilterEndpoints,
   ...torrentEndpoints,
   ...torrentPageEndpoints,
+  ...bookmarkEndpoints,
+  ...savedSearchEndpoints,
+  ...feedEndpoints,
   ...userEndpoints,
   ...moderationEndpoints,
   ...reportEndpoints,
@@ -77,6 +81,8 @@ export function describeApi(): OpenApiDocument {
       notices: 'Notices to you about your torrents, invites and rates',
       categories: 'The category tree',
       torrents: 'The catalogue of torrents',
+      'saved searches': 'Saved searches, bookmarks and the addresses of their feeds',
+      feeds: 'Feeds of saved searches and bookmarks',
       users: 'User administration',
       moderation: 'Moderation of uploaded torrents',
       site: 'Site-wide settings and the overview',
@@ -84,8 +90,11 @@ export function describeApi(): OpenApiDocument {
       torznab: 'Settings and statistics of the Torznab API',
       'admin log': 'Actions of administrators and moderators',
     },
-    securitySchemes: { session: { type: 'apiKey', in: 'cookie', name: 'session' } },
-    security: (access) => (access === 'anyone' ? [] : [{ session: [] }]),
+    securitySchemes: {
+      session: { type: 'apiKey', in: 'cookie', name: 'session' },
+      feed: { type: 'apiKey', in: 'query', name: 'token' },
+    },
+    security: (access) => (access === 'anyone' ? [] : [access === 'feed' ? { feed: [] } : { session: [] }]),
     errors: ERRORS,
     errorBody: errorBodySchema,
     codesOf,
@@ -104,7 +113,7 @@ export function createHttpServer(context: Context, options: { logger: Logger; st
 /** The built web application, relative to both `src` and `dist`. */
 const WEB_FOLDER = fileURLToPath(new URL('../web/dist', import.meta.url))
 /** The first path segments of the web application's URLs. */
-const WEB_PAGES = ['login', 'register', 'torrents', 'upload', 'me', 'notices', 'users', 'admin'] as const
+const WEB_PAGES = ['login', 'register', 'torrents', 'saved', 'upload', 'me', 'notices', 'users', 'admin'] as const
 
 /** The designed mark of the site. */
 function readMark(): string | undefined {

@@ -9,6 +9,7 @@ import { type Catalogue, createCatalogue } from './context/catalogue.ts'
 import { connect, type Start } from './context/connections.ts'
 import { createStaffOverview, type StaffOverview } from './context/overview.ts'
 import { createRest, type Rest } from './context/rest.ts'
+import { createSavedSearchUseCases } from './context/saved-searches.ts'
 import { createSite, type Site } from './context/site.ts'
 import { createTorznabPart, type TorznabPart } from './context/torznab.ts'
 
@@ -18,6 +19,7 @@ export type UseCases = Site &
   Catalogue['useCases'] &
   TorznabPart['useCases'] &
   AnnounceEngine['useCases'] &
+  ReturnType<typeof createSavedSearchUseCases> &
   StaffOverview
 
 /** The assembled service. */
@@ -59,13 +61,17 @@ async function join(start: Start): Promise<Omit<Context, 'close'>> {
     lookups: engine.lookups,
     site: site.siteConfiguration,
   })
-  const useCases = { ...site, ...accounts, ...catalogue.useCases, ...torznab.useCases, ...engine.useCases }
+  const parts = { site, accounts, catalogue, torznab }
+  const useCases = {
+    ...{ ...site, ...accounts, ...catalogue.useCases, ...torznab.useCases, ...engine.useCases },
+    ...createSavedSearchUseCases(connections, parts),
+  }
   const { metrics, background } = connections
   const checks = { ...connections.checks, swarms: engine.check }
   createReadinessMetrics(metrics.registry, checks)
   return {
     useCases: { ...useCases, ...createStaffOverview(connections, useCases) },
-    rest: createRest(connections, accounts),
+    rest: createRest(connections, useCases),
     announces: engine.requests,
     sockets: engine.sockets,
     hasAnnounceFront: connections.config.ANNOUNCE_FRONT,

@@ -2,15 +2,21 @@ import { type DefineEndpoint, type Description, type Endpoint, endpointsOf } fro
 import type { Session } from './accounts/sessions.ts'
 import type { PendingSignIn } from './accounts/sign-ins.ts'
 import type { ErrorCode } from './errors.ts'
+import type { FeedReader } from './saved-searches/feeds.ts'
 
 /**
  * Who can call an endpoint. `session` is any signed-in member, even a banned one. `account` is an active member, even
  * staff without the second factor that they need. `moderator` includes administrators.
  */
-export type Access = 'anyone' | 'session' | 'account' | 'member' | 'moderator' | 'admin'
+export type VisitorAccess = 'anyone' | 'session' | 'account' | 'member' | 'moderator' | 'admin'
+/** Who can call an endpoint; `feed` is the token of a feed. */
+export type Access = VisitorAccess | 'feed'
 
-/** The limit that an endpoint counts against; `second-factor` adds one for guessed codes to `authentication`. */
-export type LimitKind = 'read' | 'write' | 'authentication' | 'second-factor'
+/**
+ * The limit that an endpoint counts against; `second-factor` adds one for guessed codes to `authentication`. `search` and
+ * `download` are those of the Torznab API.
+ */
+export type LimitKind = 'read' | 'write' | 'authentication' | 'second-factor' | 'search' | 'download'
 
 /** The origin of a request, and the session of its cookie, if any. */
 export type Visitor = {
@@ -27,9 +33,12 @@ export type Visitor = {
 /** A visitor whose account may call the endpoint. It is active, unless the endpoint requires only a `session`. */
 export type SignedInUser = Visitor & { readonly session: Session }
 
+/** The reader of a feed, who has no session. */
+export type FeedCaller = FeedReader & { readonly address: string; readonly session: undefined }
+
 /** The types that all endpoints of the tracker share. */
 export type TrackerSurface = {
-  callers: { anyone: Visitor } & Record<Exclude<Access, 'anyone'>, SignedInUser>
+  callers: { anyone: Visitor; feed: FeedCaller } & Record<Exclude<VisitorAccess, 'anyone'>, SignedInUser>
   limit: LimitKind
   code: ErrorCode
 }

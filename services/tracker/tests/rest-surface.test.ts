@@ -38,10 +38,10 @@ test('only registration, sign-in with its second factor, categories and the site
 })
 
 test.each(ENDPOINTS.filter(({ access }) => access !== 'anyone').map((endpoint) => [endpoint.method, endpoint.path]))(
-  '%s %s is 401 without a session',
+  '%s %s is 401 without credentials',
   async (method = '', path = '') => {
     const answer = await send(tracker.client(), { method, path })
-    expect([answer.status, answer.json]).toEqual([401, { error: { code: 'UNAUTHORIZED', message: 'Sign in first.' } }])
+    expect([answer.status, answer.member('error', 'code')]).toEqual([401, 'UNAUTHORIZED'])
   },
 )
 

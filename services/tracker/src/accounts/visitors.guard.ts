@@ -5,13 +5,14 @@ import type { Request, Response } from 'express'
 import { apiError } from '../errors.ts'
 import type { ReadRequestBody } from '../http/input.ts'
 import type { ApplyLimit } from '../http/limits.ts'
-import type { Access, SignedInUser, TrackerSurface, Visitor } from '../surface.ts'
+import type { Access, SignedInUser, TrackerSurface, Visitor, VisitorAccess } from '../surface.ts'
 import { MAX_SESSION_AGE_MS, type Sessions } from './sessions.ts'
 import { PENDING_MS, type SignIns } from './sign-ins.ts'
 
 /** Whether a role grants an access level. */
 function mayAccess(role: 'member' | 'moderator' | 'admin', access: Access): boolean {
-  const rank = { anyone: 0, session: 1, account: 1, member: 1, moderator: 2, admin: 3 }
+  // Feeds have their own guard.
+  const rank = { anyone: 0, session: 1, account: 1, member: 1, moderator: 2, admin: 3, feed: Infinity }
   return rank[role] >= rank[access]
 }
 
@@ -50,7 +51,7 @@ export function createVisitorGuards(deps: {
   isFactorRequired: () => Promise<boolean>
   readBody: ReadRequestBody
   applyLimit: ApplyLimit
-}): Serving<TrackerSurface>['guards'] {
+}): Pick<Serving<TrackerSurface>['guards'], VisitorAccess> {
   const { publicUrl, proxies, sessions, signIns, readBody, applyLimit } = deps
   const cookie = { httpOnly: true, sameSite: 'lax', secure: publicUrl.protocol === 'https:', path: '/' } as const
   const pendingCookie = { ...cookie, sameSite: 'strict', path: '/api/auth' } as const

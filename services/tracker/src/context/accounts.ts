@@ -16,8 +16,6 @@ import { createNoticeStore } from '../notices/notices.store.ts'
 import { createNotices } from '../notices/notices.ts'
 import { createReseedStore } from '../notices/reseeds.store.ts'
 import { createReseeds } from '../notices/reseeds.ts'
-import { createOwnTorrentStore } from '../own-torrents/own-torrents.store.ts'
-import { createOwnTorrents } from '../own-torrents/own-torrents.ts'
 import type { SiteConfiguration } from '../site-settings/site-settings.ts'
 import { timeToLive } from '../swarm/interval.ts'
 import type { Connections } from './connections.ts'
@@ -48,7 +46,6 @@ export async function createAccountUseCases(
     clock,
     isRequiredForStaff,
   })
-  const peerTtlMs = timeToLive(config.ANNOUNCE_INTERVAL) * 1_000
   return {
     accounts,
     factors,
@@ -56,11 +53,11 @@ export async function createAccountUseCases(
     signIns: createSignIns({ accounts, factors, store: createPendingSignInStore(redis), clock }),
     sessions: createSessions({ store: createSessionStore(redis), accounts: store, clock }),
     invites: createInvites({ store: createInviteStore(db), clock }),
-    activity: createActivity({ accounts, store: createActivityStore(db), clock, peerTtlMs }),
-    ownTorrents: createOwnTorrents({
-      store: createOwnTorrentStore(db),
+    activity: createActivity({
+      accounts,
+      store: createActivityStore(db),
       clock,
-      peerTtlMs,
+      peerTtlMs: timeToLive(config.ANNOUNCE_INTERVAL) * 1_000,
       requiredSeedSeconds: () => site.requiredSeedSeconds(),
     }),
     notices: createNotices({ store: createNoticeStore(db), clock }),

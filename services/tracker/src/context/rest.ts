@@ -3,6 +3,8 @@ import { createVisitorGuards } from '../accounts/visitors.guard.ts'
 import { apiError } from '../errors.ts'
 import { createReadBody, createUploadSlots, type UploadLimits } from '../http/input.ts'
 import { createLimits } from '../http/limits.ts'
+import { createFeedGuard } from '../saved-searches/feeds.guard.ts'
+import type { Feeds } from '../saved-searches/feeds.ts'
 import type { TrackerSurface } from '../surface.ts'
 import { createUploadMetrics } from '../torrents/uploads.metrics.ts'
 import type { AccountUseCases } from './accounts.ts'
@@ -19,11 +21,12 @@ const PREVIEWS: UploadLimits = { perHolder: 1, total: 8 }
 /** The REST surface: guards and parsing of requests. */
 export type Rest = { readonly serving: Serving<TrackerSurface> }
 
-/** Creates the guards of the REST surface from limits, sessions and roles. */
+/** Creates the guards of the REST surface from limits, sessions, roles and the tokens of feeds. */
 export function createRest(
   { config, logger, redis, metrics }: Connections,
-  { sessions, signIns, isFactorRequired }: Pick<AccountUseCases, 'sessions' | 'signIns' | 'isFactorRequired'>,
+  parts: Pick<AccountUseCases, 'sessions' | 'signIns' | 'isFactorRequired'> & { readonly feeds: Feeds },
 ): Rest {
+  const { sessions, signIns, isFactorRequired, feeds } = parts
   const slots = { uploads: createUploadSlots(UPLOADS), previews: createUploadSlots(PREVIEWS) }
   createUploadMetrics(metrics.registry, () => slots.uploads.taken() + slots.previews.taken())
   const readBody = createReadBody(slots)
@@ -38,9 +41,10 @@ export function createRest(
   const publicUrl = new URL(config.PUBLIC_URL)
   return {
     serving: {
-      guards: createVisitorGuards({
-        ...{ publicUrl, proxies, sessions, signIns, isFactorRequired, readBody, applyLimit },
-      }),
+      guards: {
+        ...createVisitorGuards({ publicUrl, proxies, sessions, signIns, isFactorRequired, readBody, applyLimit }),
+        feed: createFeedGuard({ feeds, proxies }),
+      },
       readBody,
       // Endpoints without query parameters accept any query.
       readQuery: (request, names) => (names.length === 0 ? {} : readQuery(request.url, names, malformed)),

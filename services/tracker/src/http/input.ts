@@ -24,12 +24,15 @@ const CHECK_EVERY_MS = 500
 /** Slots for uploads and for previews. */
 type Slots = { readonly uploads: UploadSlots; readonly previews: UploadSlots }
 
+/** Whose slots an upload takes. */
+type Uploader = Pick<Visitor, 'session' | 'address'>
+
 /** Reads the body of a request as its endpoint describes it, once per request. */
 export type ReadRequestBody = (
   endpoint: Description<TrackerSurface>,
   request: Request,
   response: Response,
-  caller: Visitor,
+  caller: Uploader,
 ) => Promise<ReadBody>
 
 /** Reads JSON bodies and uploads within their limits. */
@@ -57,7 +60,7 @@ async function readUpload(
   slots: UploadSlots,
   request: Request,
   response: Response,
-  caller: Visitor,
+  caller: Uploader,
 ): Promise<ReadBody> {
   if (request.is('multipart/form-data') === false)
     throw apiError('UNSUPPORTED_MEDIA_TYPE', 'Send the body as multipart/form-data.')
@@ -92,7 +95,7 @@ async function inTime(request: Request, reading: Promise<void>): Promise<void> {
 }
 
 /** Slots are counted per member, or per address without a session. */
-function takeSlot(slots: UploadSlots, response: Response, { session, address }: Visitor): () => void {
+function takeSlot(slots: UploadSlots, response: Response, { session, address }: Uploader): () => void {
   try {
     return slots.take(session?.account.id ?? addressKey(address))
   } catch (error) {

@@ -59,6 +59,9 @@ export function createLimits(options: {
   const limits: Readonly<Record<LimitKind, readonly (readonly [RateLimit, KeyOf])[]>> = {
     read: [limit('rest-read', options.read, MINUTE_MS, byUser, 'allow')],
     write: [limit('rest-write', options.write, MINUTE_MS, byUser, 'refuse')],
+    // Counted by the guard of feeds, together with Torznab requests.
+    search: [],
+    download: [],
     authentication,
     'second-factor': [...authentication, codes],
   }

@@ -25,19 +25,19 @@ import {
 export async function notify(trx: Db, by: ActedBy, notices: readonly NewNotice[]): Promise<void> {
   const sent = notices.filter(({ to }) => to !== by.actorId)
   if (sent.length === 0) return
-  const rows = sent.map((notice) => ({ id: newId(), topic: null, torrentId: null, details: {}, ...notice }))
+  const rows = sent.map((notice) => ({ id: newId(), topic: null, torrentId: null, details: {}, times: 1, ...notice }))
   await sql`
     with written as (
-      insert into notices as n (id, user_id, kind, topic, torrent_id, details, created_at)
+      insert into notices as n (id, user_id, kind, topic, torrent_id, details, times, created_at)
       select distinct on ("to", kind, coalesce(topic, new.id::text))
-        new.id, "to", kind, topic, "torrentId", details, ${by.at}::timestamptz
+        new.id, "to", kind, topic, "torrentId", details, times, ${by.at}::timestamptz
       from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-          as new (id uuid, "to" uuid, kind text, topic text, "torrentId" uuid, details jsonb)
+          as new (id uuid, "to" uuid, kind text, topic text, "torrentId" uuid, details jsonb, times integer)
         join users on users.id = "to"
       where kind <> all (muted_notices)
       order by "to", kind, coalesce(topic, new.id::text)
       on conflict (user_id, kind, topic) where read_at is null do update set
-        times = n.times + 1, torrent_id = excluded.torrent_id, details = excluded.details,
+        times = n.times + excluded.times, torrent_id = excluded.torrent_id, details = excluded.details,
         created_at = excluded.created_at
       returning user_id
     ), surplus as (

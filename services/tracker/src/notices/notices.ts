@@ -43,6 +43,8 @@ export type NewNotice = {
   readonly topic?: string
   readonly torrentId?: string
   readonly details?: NoticeDetails
+  /** How often it happened; once by default. */
+  readonly times?: number
 }
 
 export type Notice = {

@@ -1,10 +1,13 @@
+import { type InputProblem, parseInput, readQuery } from '@vault-and-tracker/rest'
 import { MAX_EXTERNAL_ID } from '@vault-and-tracker/torznab-xml'
 import { z } from 'zod'
 import { SLUG_PATTERN } from '../categories/categories.ts'
+import { apiError } from '../errors.ts'
 import { optionalInteger, queryFlag, queryRange, queryValues } from '../http/fields.ts'
 import { RELEASE_VALUES } from '../releases/release-name-tags.ts'
 import { lengthOf, MAX_ALTERNATIVES, OWN_STATES } from '../search/criteria.ts'
-import type { ListFilters, Search } from '../search/search.ts'
+import { type ListFilters, SORTS } from '../search/queries.ts'
+import type { Search } from '../search/search.ts'
 import { endpoints } from '../surface.ts'
 
 export const categorySlug = z.string().regex(SLUG_PATTERN, 'must be the slug of a category')
@@ -68,6 +71,12 @@ export const torrentFilters = {
     .meta({ description: '`unseen`: neither announced nor uploaded by you' }),
 }
 
+/** The order of a list. */
+export const listOrder = {
+  sort: z.enum(SORTS, `must be one of ${SORTS.join(', ')}`).default('created'),
+  order: z.enum(['asc', 'desc'], 'must be asc or desc').default('desc'),
+}
+
 /** Whether season and episode together are few enough terms of a search. */
 export function areFewEpisodes({ season, episode }: Pick<ListFilters, 'season' | 'episode'>): boolean {
   return season === undefined || episode === undefined || lengthOf(season) * lengthOf(episode) <= MAX_ALTERNATIVES
@@ -77,6 +86,29 @@ export function areFewEpisodes({ season, episode }: Pick<ListFilters, 'season' |
 export const tooManyEpisodes = {
   path: ['episode'],
   error: `must have at most ${MAX_ALTERNATIVES} alternatives together with season`,
+}
+
+/** The query of a list as an address has it. The order is read too, because pages of a saved search keep it. */
+const addressQuery = z.object({ ...torrentFilters, ...listOrder }).refine(areFewEpisodes, tooManyEpisodes)
+
+/**
+ * The filters in a query string.
+ *
+ * @throws ApiError BAD_REQUEST naming a parameter that no list has, or whose value is malformed
+ */
+export function readListFilters(text: string): ListFilters {
+  const names = Object.keys(addressQuery.shape)
+  if ([...new URLSearchParams(text).keys()].some((name) => !names.includes(name)))
+    throw apiError('BAD_REQUEST', 'filters: contains a parameter that is no filter of a list.')
+  return withoutOrder(parseInput(addressQuery, readQuery(`?${text}`, names, malformed), malformed))
+}
+
+function withoutOrder({ sort: _sort, order: _order, ...filters }: z.output<typeof addressQuery>): ListFilters {
+  return filters
+}
+
+function malformed({ name, problem }: InputProblem): Error {
+  return apiError('BAD_REQUEST', `filters: ${name} ${problem}`)
 }
 
 const facetCounts = z.array(z.object({ value: z.string(), count: z.int() }))

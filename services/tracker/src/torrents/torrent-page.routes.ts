@@ -4,6 +4,7 @@ import { RELATIONS, VERDICTS } from '../releases/related-releases.ts'
 import { type ListedTorrent, TORRENT_STATES } from '../search/listed-torrent.ts'
 import { endpoints } from '../surface.ts'
 import type { TorrentHistories } from '../swarm-statistics/torrent-history.ts'
+import type { Bookmarks } from './bookmarks.ts'
 import type { TorrentDetails } from './torrent-details.ts'
 import type { Torrent, Torrents, Viewer } from './torrents.ts'
 
@@ -58,6 +59,7 @@ export const listedTorrent = z
     downloadPercent: z.int().meta({ description: 'percentage of downloads that is counted; 0 is freeleech' }),
     uploadPercent: z.int().meta({ description: 'percentage of uploads that is counted; 200 is double upload' }),
     release: releaseSchema,
+    bookmarked: z.boolean().optional().meta({ description: 'by you; only in the list and on the page of a torrent' }),
   })
   .meta({ id: 'ListedTorrent' })
 
@@ -143,6 +145,7 @@ const endpoint = endpoints<{
   torrents: Torrents
   torrentDetails: TorrentDetails
   torrentHistories: TorrentHistories
+  bookmarks: Bookmarks
 }>()
 const read = { tag: 'torrents', method: 'GET', limit: 'read', access: 'member' } as const
 
@@ -156,8 +159,11 @@ export const torrentPageEndpoints = [
     params: idParams,
     answer: torrentAnswer,
     errors: ['NOT_FOUND'],
-    handle: async ({ params, caller }, { torrents }) =>
-      presentTorrent(await torrents.findVisible(params.id, caller.session.account), caller.session.account),
+    handle: async ({ params, caller }, { torrents, bookmarks }) => {
+      const viewer = caller.session.account
+      const torrent = await torrents.findVisible(params.id, viewer)
+      return presentTorrent(torrent, viewer, await bookmarks.among(viewer.id, [torrent.id]))
+    },
   }),
   endpoint({
     ...read,
@@ -191,10 +197,10 @@ export const torrentPageEndpoints = [
 ]
 
 /** A torrent as returned by the API. */
-export function presentTorrent(torrent: Torrent, viewer: Viewer) {
+export function presentTorrent(torrent: Torrent, viewer: Viewer, bookmarked?: ReadonlySet<string>) {
   const { description, hasNfo, hasMediaInfo, verdict, duplicateReason } = torrent
   const judged = isKnownTo(torrent, viewer) ? { verdict, duplicateReason } : { verdict: null, duplicateReason: null }
-  return { ...presentListed(torrent, viewer), ...{ description, hasNfo, hasMediaInfo }, ...judged }
+  return { ...presentListed(torrent, viewer, bookmarked), ...{ description, hasNfo, hasMediaInfo }, ...judged }
 }
 
 /** Related torrents as returned by the API. */
@@ -207,8 +213,8 @@ function isKnownTo(torrent: ListedTorrent, viewer: Viewer): boolean {
   return viewer.role !== 'member' || torrent.uploader?.id === viewer.id
 }
 
-/** A torrent in a list. */
-export function presentListed(torrent: ListedTorrent, viewer: Viewer) {
+/** A torrent in a list. @param bookmarked the ids that the viewer bookmarked, if it matters */
+export function presentListed(torrent: ListedTorrent, viewer: Viewer, bookmarked?: ReadonlySet<string>) {
   // Fields are named because this runs for every item of a page, where rest and spread take several times as long.
   const { imdb, tmdb, tvdb } = torrent.externalIds
   const uploader = torrent.anonymous && !isKnownTo(torrent, viewer) ? null : torrent.uploader
@@ -237,5 +243,6 @@ export function presentListed(torrent: ListedTorrent, viewer: Viewer) {
     downloadPercent: torrent.downloadPercent,
     uploadPercent: torrent.uploadPercent,
     release: torrent.release,
+    bookmarked: bookmarked?.has(torrent.id),
   }
 }

@@ -1,6 +1,5 @@
 import { FileAnswer } from '@vault-and-tracker/rest'
 import { MAX_EXTERNAL_ID } from '@vault-and-tracker/torznab-xml'
-import { create } from 'content-disposition'
 import { z } from 'zod'
 import { apiError } from '../errors.ts'
 import {
@@ -13,19 +12,21 @@ import {
   torrentPageQuery,
   uploadPercent,
 } from '../http/fields.ts'
+import { torrentFileHeaders } from '../http/torrent-file-headers.ts'
 import { MAX_MEDIA_INFO, withoutFolders } from '../releases/media-info.ts'
 import { decodeNfo, MAX_NFO_BYTES } from '../releases/nfo.ts'
 import { VERDICTS } from '../releases/related-releases.ts'
 import type { ListedTorrent } from '../search/listed-torrent.ts'
-import { type Search, SORTS } from '../search/search.ts'
+import type { Search } from '../search/search.ts'
 import { endpoints } from '../surface.ts'
-import { asciiFileName, safeFileName } from './file-name.ts'
+import type { Bookmarks } from './bookmarks.ts'
 import { MAX_PREVIEWED_FILES, MAX_TORRENT_BYTES } from './torrent-file.ts'
 import {
   areFewEpisodes,
   categorySlug,
   externalId,
   imdbId,
+  listOrder,
   tooManyEpisodes,
   torrentFilters,
 } from './torrent-filters.routes.ts'
@@ -75,8 +76,7 @@ const idsOf = ({ imdb, tmdb, tvdb }: { [Id in keyof typeof idFields]?: number | 
 const jsonId = z.int().min(1, 'must be a positive whole number').max(MAX_EXTERNAL_ID, 'must be a positive whole number')
 const listQuery = pageQuery
   .safeExtend({
-    sort: z.enum(SORTS, `must be one of ${SORTS.join(', ')}`).default('created'),
-    order: z.enum(['asc', 'desc'], 'must be asc or desc').default('desc'),
+    ...listOrder,
     ...torrentFilters,
   })
   .refine(areFewEpisodes, tooManyEpisodes)
@@ -107,6 +107,7 @@ const endpoint = endpoints<{
   torrents: Torrents
   torrentPreviews: TorrentPreviews
   search: Search
+  bookmarks: Bookmarks
 }>()
 const read = { tag: 'torrents', method: 'GET', limit: 'read', access: 'member' } as const
 const write = { tag: 'torrents', limit: 'write', access: 'member' } as const
@@ -161,11 +162,13 @@ export const torrentEndpoints = [
         .optional()
         .meta({ description: 'torrents with similar words, if a search found nothing' }),
     }),
-    handle: async ({ query, caller }, { search }) => {
+    handle: async ({ query, caller }, { search, bookmarks }) => {
       const viewer = caller.session.account
       const list = { ...query, state: 'approved', seesAnonymous: viewer.role !== 'member' } as const
       const { items, suggestions, ...rest } = await search.list(list, viewer.id)
-      const present = (torrent: ListedTorrent) => presentListed(torrent, viewer)
+      const shown = [...items, ...(suggestions ?? [])].map(({ id }) => id)
+      const bookmarked = await bookmarks.among(viewer.id, shown)
+      const present = (torrent: ListedTorrent) => presentListed(torrent, viewer, bookmarked)
       return { ...rest, items: items.map(present), suggestions: suggestions?.map(present) }
     },
   }),
@@ -231,11 +234,7 @@ export const torrentEndpoints = [
     errors: ['FORBIDDEN', 'NOT_FOUND'],
     handle: async ({ params, caller }, { torrents }) => {
       const { name, bytes } = await torrents.download(params.id, caller.session.account)
-      const file = `${name}.torrent`
-      return new FileAnswer(bytes, {
-        'Content-Type': 'application/x-bittorrent',
-        'Content-Disposition': create(safeFileName(file), { fallback: asciiFileName(file) }),
-      })
+      return new FileAnswer(bytes, torrentFileHeaders(name))
     },
   }),
   endpoint({

@@ -1,0 +1,57 @@
+import { createLeadership } from '../redis/leadership.redis.ts'
+import { createFeeds } from '../saved-searches/feeds.ts'
+import { createSavedSearchStore } from '../saved-searches/saved-searches.store.ts'
+import { createSavedSearches } from '../saved-searches/saved-searches.ts'
+import { createTokenStore } from '../tokens/tokens.store.ts'
+import { createTokens } from '../tokens/tokens.ts'
+import { readListFilters } from '../torrents/torrent-filters.routes.ts'
+import type { AccountUseCases } from './accounts.ts'
+import type { Catalogue } from './catalogue.ts'
+import type { Connections } from './connections.ts'
+import type { Site } from './site.ts'
+import { siteTitle, type TorznabPart } from './torznab.ts'
+
+const NOTIFY_EVERY_MS = 10_000
+
+/** Creates saved searches and their feeds. In the background, members are notified of new matches. */
+export function createSavedSearchUseCases(
+  { config, db, redis, clock, logger, resources, background }: Connections,
+  parts: {
+    readonly site: Site
+    readonly accounts: AccountUseCases
+    readonly catalogue: Catalogue
+    readonly torznab: TorznabPart
+  },
+) {
+  const { search, torrents, bookmarks } = parts.catalogue.useCases
+  const tokens = createTokens({ store: createTokenStore(db), clock })
+  const savedSearches = createSavedSearches({
+    store: createSavedSearchStore(db),
+    search,
+    readFilters: readListFilters,
+    clock,
+  })
+  const leadership = createLeadership(redis, 'saved-searches')
+  resources.defer(() => leadership.release())
+  background.add({
+    everyMs: NOTIFY_EVERY_MS,
+    task: async () => {
+      if (await leadership.acquire()) await savedSearches.notifyOfMatches()
+    },
+    onError: (error) => logger.warn({ err: error }, 'could not look for matches of saved searches; will retry'),
+  })
+  const feeds = createFeeds({
+    ...{ tokens, savedSearches, search, torrents, bookmarks },
+    accounts: parts.accounts.accounts,
+    catalogue: parts.catalogue.catalogueState,
+    settings: parts.torznab.useCases.torznabConfiguration,
+    limits: parts.torznab.limits,
+    publicUrl: config.PUBLIC_URL,
+    siteTitle: async () => siteTitle((await parts.site.siteConfiguration.current()).name, config),
+  })
+  return {
+    ...{ tokens, savedSearches, feeds },
+    /** The address of a feed. */
+    feedUrl: (token: string): string => `${config.PUBLIC_URL}/api/feeds/rss?token=${token}`,
+  }
+}

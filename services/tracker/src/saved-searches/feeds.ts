@@ -1,0 +1,123 @@
+import type { Feed } from '@vault-and-tracker/torznab-xml'
+import type { Account, Accounts } from '../accounts/accounts.ts'
+import { apiError } from '../errors.ts'
+import type { Search } from '../search/search.ts'
+import type { OwnedToken, Tokens } from '../tokens/tokens.ts'
+import type { Bookmarks } from '../torrents/bookmarks.ts'
+import type { Torrents } from '../torrents/torrents.ts'
+import type { CatalogueStates } from '../torznab/catalogue-state.ts'
+import { feedItems } from '../torznab/feed-items.ts'
+import type { TorznabLimits } from '../torznab/limits.ts'
+import type { TorznabConfiguration } from '../torznab/settings.ts'
+import type { SavedSearches } from './saved-searches.ts'
+
+/** An authorized request for a feed, or for a file of one. */
+export type FeedReader = {
+  readonly account: Account
+  /** The list of the feed; null for the bookmarks. */
+  readonly savedSearch: string | null
+  /** As in the request. */
+  readonly token: string
+}
+
+/** A reader, or the number of seconds until a limit allows the request. */
+export type Admission = { readonly reader: FeedReader } | { readonly waitSeconds: number }
+
+export type Feeds = ReturnType<typeof createFeeds>
+
+/** Readers fetch feeds far more often than so many torrents are added. */
+const ITEMS = 100
+
+/**
+ * Feeds of saved searches and bookmarks for feed readers. A token opens one feed and downloads torrents for its user. The
+ * settings, limits and blocks of the Torznab API apply, which counts the same requests.
+ */
+export function createFeeds(deps: {
+  tokens: Pick<Tokens, 'find' | 'recordUse'>
+  accounts: Pick<Accounts, 'byId'>
+  savedSearches: Pick<SavedSearches, 'find'>
+  bookmarks: Pick<Bookmarks, 'newest'>
+  search: Pick<Search, 'list'>
+  torrents: Pick<Torrents, 'download'>
+  catalogue: CatalogueStates
+  settings: Pick<TorznabConfiguration, 'current'>
+  limits: TorznabLimits
+  /** Without a slash at the end. */
+  publicUrl: string
+  siteTitle: () => Promise<string>
+}) {
+  const { publicUrl } = deps
+
+  /** The matches of the feed's list, and when each was added to it. */
+  async function entriesOf({ savedSearch, account }: FeedReader) {
+    if (savedSearch === null) {
+      const newest = await deps.bookmarks.newest(account.id, ITEMS)
+      return { name: 'Bookmarks', entries: newest }
+    }
+    const { name, filters } = await deps.savedSearches.find(savedSearch, account.id)
+    const seesAnonymous = account.role !== 'member'
+    const newest = { state: 'approved', sort: 'created', order: 'desc', page: 1, limit: ITEMS } as const
+    const { items } = await deps.search.list({ ...filters, ...newest, seesAnonymous }, account.id)
+    return { name, entries: items.map((torrent) => ({ torrent, at: torrent.createdAt })) }
+  }
+
+  /** The owner of a token; undefined if it is unknown, or the owner is banned, as for a passkey. */
+  async function ownerOf(token: OwnedToken | undefined): Promise<Account | undefined> {
+    const account = token && (await deps.accounts.byId(token.userId))
+    return account?.state === 'banned' ? undefined : account
+  }
+
+  return {
+    /**
+     * Finds the owner of a token and counts the request.
+     *
+     * @throws ApiError UNAUTHORIZED for an unknown token; FORBIDDEN if the Torznab API is off, or the user may not use it
+     */
+    async admit(text: string, address: string, kind: 'search' | 'download'): Promise<Admission> {
+      const { enabled, windowSeconds, searchLimit, downloadLimit } = await deps.settings.current()
+      if (!enabled) throw apiError('FORBIDDEN', 'Feeds and the Torznab API are switched off.')
+      const token = await deps.tokens.find(text)
+      const account = await ownerOf(token)
+      if (token === undefined || account === undefined) {
+        const waitSeconds = await deps.limits.takeWrongKey(address)
+        if (waitSeconds > 0) return { waitSeconds }
+        throw apiError('UNAUTHORIZED', 'This feed address is not valid. It may have been revoked.')
+      }
+      const limit = kind === 'search' ? searchLimit : downloadLimit
+      const verdict = await deps.limits.take({ userId: account.id, address, kind, limit, windowSeconds })
+      if (!verdict.allowed) return { waitSeconds: verdict.retryAfterSeconds }
+      if (account.state === 'suspended') throw apiError('FORBIDDEN', 'This account is suspended.')
+      if (account.apiBlocked) throw apiError('FORBIDDEN', 'This account is blocked from the API.')
+      await deps.tokens.recordUse(token)
+      return { reader: { account, savedSearch: token.savedSearch, token: text } }
+    },
+
+    /** The newest torrents of the feed's list. @throws ApiError as `SavedSearches.find` and `Search.list` do */
+    async read(reader: FeedReader): Promise<Feed> {
+      const [state, siteTitle, { name, entries }] = await Promise.all([
+        deps.catalogue.current(),
+        deps.siteTitle(),
+        entriesOf(reader),
+      ])
+      const items = feedItems(
+        entries.map(({ torrent }) => torrent),
+        {
+          ...{ caller: reader.account, publicUrl, ...state },
+          downloadUrl: ({ id }) => `${publicUrl}/api/feeds/download?id=${id}&token=${reader.token}`,
+        },
+      )
+      return {
+        title: `${name} · ${siteTitle}`,
+        description: `${name}, newest first`,
+        siteUrl: `${publicUrl}/saved`,
+        // Readers that show this address would reveal a token in it.
+        selfUrl: `${publicUrl}/api/feeds/rss`,
+        ...{ offset: 0, total: items.length },
+        items: items.map((item, i) => ({ ...item, publishedAt: entries[i]?.at ?? item.publishedAt })),
+      }
+    },
+
+    /** A .torrent file with the user's passkey. @throws ApiError as `Torrents.download` does */
+    download: (id: string, { account }: FeedReader) => deps.torrents.download(id, account),
+  }
+}

@@ -1,0 +1,169 @@
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
+import { isId, newId } from '@vault-and-tracker/service-kit/core/ids'
+import { apiError, isApiError } from '../errors.ts'
+import type { ListFilters } from '../search/queries.ts'
+import type { Search } from '../search/search.ts'
+import type { RecentMatches } from '../search/statements.ts'
+
+/** A search with a name. */
+export type SavedSearch = {
+  readonly id: string
+  readonly name: string
+  /** The query string of the list, without its page. */
+  readonly filters: string
+  /** Whether new matches notify the member. */
+  readonly notify: boolean
+  readonly created: Date
+  /** When the member last looked at the matches. */
+  readonly visited: Date
+}
+
+export type SavedSearchChanges = {
+  readonly name?: string | undefined
+  readonly filters?: string | undefined
+  readonly notify?: boolean | undefined
+}
+
+/** The store of saved searches. Each method is one atomic change. */
+export type SavedSearchStore = {
+  /** @param most the number of saved searches that a user can have */
+  create(userId: string, search: SavedSearch, most: number): Promise<'done' | 'full' | 'name taken'>
+  change(
+    id: string,
+    userId: string,
+    changes: SavedSearchChanges,
+    at: Date,
+  ): Promise<SavedSearch | 'name taken' | undefined>
+  /** @returns whether the user had it */
+  remove(id: string, userId: string): Promise<boolean>
+  /** @returns whether the user has it */
+  visit(id: string, userId: string, at: Date): Promise<boolean>
+  /** All saved searches of a user by name. */
+  listBy(userId: string): Promise<readonly SavedSearch[]>
+  find(id: string, userId: string): Promise<SavedSearch | undefined>
+  /** Those of active users that notify and were not checked since a time, the longest unchecked first. */
+  unchecked(since: Date, limit: number): Promise<readonly CheckedSearch[]>
+  /** Sets the time of the check and notifies the owner of matches, unless another process did that. */
+  recordCheck(search: CheckedSearch, at: Date, recent: RecentMatches | undefined): Promise<void>
+}
+
+/** A saved search that notifies its owner, who knows all matches up to `checked`. */
+export type CheckedSearch = Pick<SavedSearch, 'id' | 'name' | 'filters'> & {
+  readonly userId: string
+  readonly checked: Date
+}
+
+export type SavedSearches = ReturnType<typeof createSavedSearches>
+
+const MAX_SAVED_SEARCHES = 25
+
+/** New matches are looked for this often, if there are not too many saved searches. */
+const CHECK_EVERY_MS = 60_000
+const CHECKED_AT_ONCE = 50
+/** A torrent is visible at the end of its upload, a moment after its time. */
+const SETTLED_MS = 10_000
+
+/**
+ * Searches with names.
+ *
+ * @param deps `readFilters` reads the query string of a list. It throws ApiError BAD_REQUEST naming the parameter
+ */
+export function createSavedSearches(deps: {
+  store: SavedSearchStore
+  search: Pick<Search, 'recent'>
+  readFilters: (text: string) => ListFilters
+  clock: Clock
+}) {
+  const { store, clock } = deps
+
+  /** Stored filters; undefined if this release does not accept them. */
+  function readable(filters: string): ListFilters | undefined {
+    try {
+      return deps.readFilters(filters)
+    } catch (error) {
+      if (isApiError(error)) return undefined
+      throw error
+    }
+  }
+
+  return {
+    /** @throws ApiError BAD_REQUEST for filters that no list accepts; CONFLICT if the name is taken, or all are used */
+    async create(userId: string, search: Pick<SavedSearch, 'name' | 'filters' | 'notify'>): Promise<SavedSearch> {
+      deps.readFilters(search.filters)
+      const now = new Date(clock.now())
+      const saved = { ...search, id: newId(), created: now, visited: now }
+      const outcome = await store.create(userId, saved, MAX_SAVED_SEARCHES)
+      if (outcome === 'name taken') throw nameTaken()
+      if (outcome === 'full')
+        throw apiError('CONFLICT', `You already have ${MAX_SAVED_SEARCHES} saved searches. Delete one of them first.`)
+      return saved
+    },
+
+    /** @throws ApiError NOT_FOUND, BAD_REQUEST or CONFLICT, as `create` does */
+    async change(id: string, userId: string, changes: SavedSearchChanges): Promise<SavedSearch> {
+      if (changes.filters !== undefined) deps.readFilters(changes.filters)
+      const changed = isId(id) ? await store.change(id, userId, changes, new Date(clock.now())) : undefined
+      if (changed === undefined) throw notFound()
+      if (changed === 'name taken') throw nameTaken()
+      return changed
+    },
+
+    /** Deletes a saved search with its feeds. @throws ApiError NOT_FOUND */
+    async remove(id: string, userId: string): Promise<void> {
+      if (!isId(id) || !(await store.remove(id, userId))) throw notFound()
+    },
+
+    /** Counts matches from now on. @throws ApiError NOT_FOUND */
+    async visit(id: string, userId: string): Promise<void> {
+      if (!isId(id) || !(await store.visit(id, userId, new Date(clock.now())))) throw notFound()
+    },
+
+    /**
+     * All saved searches of a user by name, with the matches since the last visit; null if its category or uploader no
+     * longer exists.
+     *
+     * @throws ApiError as `Search.recent` does
+     */
+    async listBy(userId: string): Promise<readonly (SavedSearch & { readonly recent: RecentMatches | null })[]> {
+      const saved = await store.listBy(userId)
+      const queries = saved.flatMap(({ id, filters, visited: after }) => {
+        const read = readable(filters)
+        return read === undefined ? [] : [{ id, filters: read, after }]
+      })
+      const recent = queries.length === 0 ? undefined : await deps.search.recent(queries, userId)
+      return saved.map((each) => ({ ...each, recent: recent?.get(each.id) ?? null }))
+    },
+
+    /** Notifies members of new matches, of a bounded number of saved searches. */
+    async notifyOfMatches(): Promise<void> {
+      const now = clock.now()
+      const until = new Date(now - SETTLED_MS)
+      for (const saved of await store.unchecked(new Date(now - CHECK_EVERY_MS), CHECKED_AT_ONCE)) {
+        const filters = readable(saved.filters)
+        const query = filters && { id: saved.id, filters, after: saved.checked, until }
+        // A search that fails must not keep the others from their turn.
+        const recent = query && (await deps.search.recent([query], saved.userId).catch(noneIfRefused))
+        await store.recordCheck(saved, until, recent?.get(saved.id))
+      }
+    },
+
+    /** The name and the filters of a saved search. @throws ApiError NOT_FOUND */
+    async find(id: string, userId: string): Promise<{ readonly name: string; readonly filters: ListFilters }> {
+      const saved = isId(id) ? await store.find(id, userId) : undefined
+      if (saved === undefined) throw notFound()
+      return { name: saved.name, filters: deps.readFilters(saved.filters) }
+    },
+  }
+}
+
+function notFound(): Error {
+  return apiError('NOT_FOUND', 'There is no such saved search.')
+}
+
+function noneIfRefused(error: unknown): undefined {
+  if (!isApiError(error)) throw error
+}
+
+function nameTaken(): Error {
+  return apiError('CONFLICT', 'name: you already have a saved search with this name.')
+}
