@@ -1,6 +1,8 @@
 import { beforeAll, expect, test } from '@jest/globals'
+import { RELEASE_VALUES } from '../../src/releases/release-name-tags.ts'
 import type { Client } from '../../tests/support/client.ts'
 import { makeTorrent } from '../../tests/support/make-torrent.ts'
+import { VALUES } from '../src/torrents/list-search.ts'
 import { fillCatalogue, RELEASES } from './support/catalogue.ts'
 import { DESKTOP, NARROW, toggleFilter, useSite, type Visit } from './support/site.ts'
 
@@ -20,6 +22,13 @@ const names = ({ page }: Visit): Promise<string[]> =>
 const addressed = ({ page }: Visit, query: string): Promise<void> =>
   page.waitForURL(({ searchParams }) => searchParams.toString() === new URLSearchParams(query).toString())
 const counted = ({ page }: Visit, text: string): Promise<void> => page.getByText(text, { exact: true }).waitFor()
+
+test('the page knows the values of the API, except resolutions that nothing is broadcast or sold in', () => {
+  const unused = ['540i', '720i', '1440i', '2160i', '4320i']
+  const sorted = (values: readonly string[]): readonly string[] => values.toSorted()
+  for (const field of ['resolution', 'source', 'codec', 'hdr', 'audio'] as const)
+    expect(sorted(VALUES[field])).toEqual(sorted(RELEASE_VALUES[field].filter((value) => !unused.includes(value))))
+})
 
 test.each([DESKTOP, NARROW])('filters are in the address, and chips remove them ($width px)', async (view) => {
   const visit = await site.open('/torrents', view, member)
@@ -146,4 +155,78 @@ test('unknown values of an address are ignored', async () => {
   )
   await counted(visit, '56 torrents')
   expect(await visit.page.getByRole('button', { name: /^Remove filter/ }).allTextContents()).toEqual(['720p ×'])
+})
+
+test.each([DESKTOP, NARROW])(
+  'a search is saved, changed, followed as a feed and deleted with the keyboard ($width px)',
+  async (view) => {
+    const visit = await site.open('/torrents?resolution=1080p', view, member)
+    const { page, problems } = visit
+    const press = async (name: string, exact = true): Promise<void> =>
+      page.getByRole('button', { name, exact }).press('Enter')
+    const fetched = async (url: string): Promise<number> =>
+      (await site.tracker.client().get(url.replace(/^https?:\/\/[^/]+/, ''))).status
+
+    await press('Save search')
+    expect(await problems('saved-search-dialog')).toEqual([])
+    await page.keyboard.type('Sharp films')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Space')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Sharp films' }).waitFor()
+    await counted(visit, '2 torrents')
+    await toggleFilter(visit, 'Resolution', '2160p')
+    await page.keyboard.press('Escape')
+    await counted(visit, '3 torrents')
+    await press('Save changes')
+    await page.getByRole('button', { name: 'Save changes' }).waitFor({ state: 'detached' })
+    expect(await problems('saved-search')).toEqual([])
+
+    await press('Feeds')
+    await press('Create feed address')
+    await press('Show feed address')
+    const url = (await page.locator('dialog code').textContent()) ?? ''
+    expect(await problems('saved-search-feeds')).toEqual([])
+    expect(await fetched(url)).toBe(200)
+    await press('Revoke feed address of', false)
+    await page.getByText('No feed addresses yet.').waitFor()
+    expect(await fetched(url)).toBe(401)
+    await page.keyboard.press('Escape')
+
+    await page.keyboard.press('g')
+    await page.keyboard.press('s')
+    await page.waitForURL('**/saved')
+    await page
+      .getByRole('row', { name: /Sharp films/ })
+      .getByText('1080p, 2160p')
+      .waitFor()
+    expect(await problems('saved')).toEqual([])
+    await press('Edit Sharp films')
+    await page.getByLabel('Name').waitFor()
+    await page.keyboard.press('ControlOrMeta+a')
+    await page.keyboard.type('Sharpest')
+    await page.keyboard.press('Enter')
+    await press('Delete Sharpest')
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete saved search' }).press('Enter')
+    await page.getByText('To save a search').waitFor()
+    expect(await problems('saved-nothing')).toEqual([])
+  },
+)
+
+test('a torrent is bookmarked in its row and on its page', async () => {
+  const visit = await site.open('/torrents?resolution=1080p', NARROW, member)
+  const { page, problems } = visit
+  const star = page.getByRole('button', { name: `Bookmark ${GERMAN}` })
+  await star.press('Space')
+  await page.getByRole('button', { name: `Bookmark ${GERMAN}`, pressed: true }).waitFor()
+  await page.goto(new URL('/saved', page.url()).href)
+  await page.getByRole('link', { name: 'Bookmarks' }).click()
+  await counted(visit, '1 torrent')
+  expect(await names(visit)).toEqual([GERMAN])
+  expect(await problems('bookmarks')).toEqual([])
+  await page.getByRole('link', { name: GERMAN, exact: true }).click()
+  await page.getByRole('button', { name: 'Remove bookmark' }).press('Enter')
+  await page.getByRole('button', { name: 'Bookmark', exact: true }).waitFor()
+  await page.goBack()
+  await page.getByText('No matching torrents').waitFor()
 })

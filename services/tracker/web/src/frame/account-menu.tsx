@@ -25,9 +25,6 @@ export function AccountMenu({ username, onShowKeys }: { username: string | undef
           <Link to="/me" onClick={close}>
             Your account
           </Link>
-          <Link to="/me/torrents" onClick={close}>
-            Your torrents
-          </Link>
           <Link to="/me" search={{ tab: 'keys' }} onClick={close}>
             Passkey and Torznab
           </Link>

@@ -19,6 +19,7 @@ export function Bar({ onShowKeys }: { onShowKeys: () => void }) {
           <Link to="/torrents" activeOptions={{ includeSearch: false }}>
             Torrents
           </Link>
+          <Link to="/saved">Saved</Link>
           <Link to="/upload">Upload</Link>
           {user && user.role !== 'member' && <Link to="/admin">Staff</Link>}
         </nav>

@@ -4,6 +4,7 @@ import { Button } from '@vault-and-tracker/web-kit/form'
 const KEYS = [
   [['/'], 'Search'],
   [['g', 't'], 'Go to torrents'],
+  [['g', 's'], 'Go to saved searches'],
   [['g', 'u'], 'Go to upload'],
   [['g', 'n'], 'Go to notices'],
   [['g', 'm'], 'Go to your account'],

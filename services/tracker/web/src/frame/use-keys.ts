@@ -5,7 +5,7 @@ import { useEffect, useRef } from 'react'
 const PAIR_MS = 1_000
 
 /** The page that `g` and a letter open. */
-const PAGES = { t: '/torrents', u: '/upload', n: '/notices', m: '/me' } as const
+const PAGES = { t: '/torrents', s: '/saved', u: '/upload', n: '/notices', m: '/me' } as const
 
 /** The shortcuts of every page: `/` searches, `g` and a letter open a page, `?` lists the shortcuts. */
 export function useKeys(showKeys: () => void): void {

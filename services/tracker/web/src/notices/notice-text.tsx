@@ -9,7 +9,7 @@ import { BreakableName } from '../release/release-tags.tsx'
 export function NoticeText({ notice, onFollow }: { notice: Notice; onFollow: () => void }) {
   const { kind, torrent, times, details } = notice
   const name = torrent ? (
-    <Link to="/torrents/$id" params={{ id: torrent.id }} preload={false} onClick={onFollow}>
+    <Link to="/torrents/$id" params={{ id: torrent.id }} onClick={onFollow}>
       <BreakableName name={torrent.name} />
     </Link>
   ) : (
@@ -52,9 +52,11 @@ export function NoticeText({ notice, onFollow }: { notice: Notice; onFollow: () 
             </>
           )}{' '}
           your saved search{' '}
-          <strong>
-            <bdi>{details.search?.name}</bdi>
-          </strong>
+          {details.search && (
+            <Link to="/saved" onClick={onFollow} dir="auto">
+              {details.search.name}
+            </Link>
+          )}
           .
         </p>
       )
@@ -81,22 +83,12 @@ function WithReason({ reason, children }: { reason: string | undefined; children
   return (
     <>
       <p>{children}</p>
-      {reason !== undefined && reason !== '' && (
-        <p className="muted">
-          Reason: <bdi>{reason}</bdi>
-        </p>
-      )}
+      {reason !== undefined && reason !== '' && <p className="muted">Reason: {reason}</p>}
     </>
   )
 }
 
-const FIELDS: Readonly<Record<string, string>> = {
-  imdb: 'IMDb ID',
-  tmdb: 'TMDB ID',
-  tvdb: 'TVDB ID',
-  hasNfo: 'NFO',
-  hasMediaInfo: 'MediaInfo',
-}
+const FIELDS: Readonly<Record<string, string>> = { imdb: 'IMDb ID', tmdb: 'TMDB ID', tvdb: 'TVDB ID' }
 
 const SCOPES = { site: 'New site-wide rates', account: 'New rates of your account' } as const
 

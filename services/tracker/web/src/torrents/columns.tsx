@@ -8,6 +8,7 @@ import { CategoryIcon } from '../release/category-icon.tsx'
 import { DownloadLink } from '../release/download-link.tsx'
 import { Peers } from '../release/peers.tsx'
 import { BreakableName, RowTags } from '../release/release-tags.tsx'
+import { BookmarkStar } from './saved/bookmark.tsx'
 import { TorrentTags } from './torrent-tags.tsx'
 
 /** The columns of the list. @param known the categories by slug */
@@ -62,13 +63,16 @@ export function torrentColumns(
       cell: ({ created }) => <Age time={created} now={now} />,
     },
     {
-      head: 'File',
-      isMinor: true,
+      head: 'Actions',
+      isEvident: true,
       cell: (torrent) => (
-        <DownloadLink torrent={torrent} className="row-action download">
-          <Icon name="download" />
-          <span className="visually-hidden">Download .torrent of {torrent.name}</span>
-        </DownloadLink>
+        <span className="row-actions-cell">
+          <BookmarkStar torrent={torrent} />
+          <DownloadLink torrent={torrent} className="row-action download">
+            <Icon name="download" />
+            <span className="visually-hidden">Download .torrent of {torrent.name}</span>
+          </DownloadLink>
+        </span>
       ),
     },
   ]

@@ -25,6 +25,7 @@ const PHRASES: Readonly<Record<string, string>> = {
   'mine snatched': 'Snatched by me',
   'mine seeding': 'Seeding now',
   'mine unseen': 'Not seen yet',
+  'mine bookmarked': 'Bookmarked',
 }
 
 /** The filters except the text, each with a button that removes it. */
@@ -72,7 +73,8 @@ function neighbourOf(button: HTMLElement): HTMLElement | null {
   return next?.querySelector('button') ?? document.querySelector<HTMLElement>('#more-filters')
 }
 
-function chipsOf(filters: ListFilter, pathOf: ReadonlyMap<string, string>): readonly Chip[] {
+/** The filters in words. @param pathOf the full names of categories by slug */
+export function chipsOf(filters: ListFilter, pathOf: ReadonlyMap<string, string>): readonly Chip[] {
   return Object.entries(filters).flatMap(([name, value]): readonly Chip[] => {
     if (value === undefined || name === 'search') return []
     const without = { [name]: undefined }

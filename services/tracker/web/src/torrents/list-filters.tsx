@@ -43,6 +43,7 @@ const OWN = [
   ['unseen', 'Not seen yet'],
   ['snatched', 'Snatched by me'],
   ['seeding', 'Seeding now'],
+  ['bookmarked', 'Bookmarked'],
 ] as const
 
 /** Filters, and the order on narrow screens, which have no table head. */

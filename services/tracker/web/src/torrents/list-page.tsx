@@ -10,6 +10,7 @@ import { torrentColumns } from './columns.tsx'
 import { ListFilters } from './list-filters.tsx'
 import { filtersIn, type ListSearch, type Sort } from './list-search.ts'
 import { torrentList } from './queries.ts'
+import { SavedHead, SaveSearch } from './saved/saved-head.tsx'
 
 export function ListPage({ search }: { search: ListSearch }) {
   const { data, error, isPlaceholderData, refetch, dataUpdatedAt } = useQuery(torrentList(search))
@@ -17,11 +18,12 @@ export function ListPage({ search }: { search: ListSearch }) {
   return (
     <>
       <div className="list-head">
-        <h1 className="visually-hidden">Torrents</h1>
+        <SavedHead search={search} />
         <p className="muted" role="status">
           {data && totalText(data, 'torrent')}
         </p>
         <ListFilters search={search} />
+        <SaveSearch search={search} />
       </div>
       {data === undefined ? (
         <Pending error={error} onRetry={() => void refetch()} rows={20} label="Loading torrents…" />

@@ -1,4 +1,4 @@
-import { oneOf, pageIn, type RawSearch, textIn } from '@vault-and-tracker/web-kit/address'
+import { given, oneOf, pageIn, type RawSearch, textIn } from '@vault-and-tracker/web-kit/address'
 import type { paths } from '../../generated/openapi.ts'
 
 type Query = NonNullable<paths['/api/torrents']['get']['parameters']['query']>
@@ -12,6 +12,8 @@ export type ListFilter = {
 
 /** The parameters of the list's address. Omitted ones have their defaults. */
 export type ListSearch = ListFilter & {
+  /** The id of a saved search that the page shows. */
+  readonly saved?: string | undefined
   readonly sort?: Sort | undefined
   readonly order?: Order | undefined
   readonly page?: number | undefined
@@ -20,7 +22,7 @@ export type ListSearch = ListFilter & {
 const SORTS: readonly Sort[] = ['created', 'seeders', 'leechers', 'size']
 const ORDERS: readonly Order[] = ['asc', 'desc']
 const FLAGS = ['true', 'false'] as const
-const OWN_STATES: readonly NonNullable<Query['mine']>[] = ['snatched', 'seeding', 'unseen']
+const OWN_STATES: readonly NonNullable<Query['mine']>[] = ['snatched', 'seeding', 'unseen', 'bookmarked']
 export const PAGE_SIZE = 50
 
 /** The values of filters that can have several. */
@@ -77,12 +79,32 @@ export function readListSearch(raw: RawSearch): ListSearch {
     sort: oneOf(raw, 'sort', SORTS),
     order: oneOf(raw, 'order', ORDERS),
     page: pageIn(raw),
+    saved: textIn(raw, 'saved', 36),
   }
 }
 
 /** The filters of an address, without its order and page. */
-export function filtersIn({ sort: _sort, order: _order, page: _page, ...filters }: ListSearch): ListFilter {
+export function filtersIn({
+  sort: _sort,
+  order: _order,
+  page: _page,
+  saved: _saved,
+  ...filters
+}: ListSearch): ListFilter {
   return filters
+}
+
+/** Filters and order as a saved search stores them, always in the same sequence. */
+export function textOf({ page: _page, saved: _saved, ...search }: ListSearch): string {
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries(given(search))) parameters.set(name, String(value))
+  parameters.sort()
+  return parameters.toString()
+}
+
+/** The address of a saved search. */
+export function addressOf({ id, filters }: { id: string; filters: string }): ListSearch {
+  return { ...readListSearch(Object.fromEntries(new URLSearchParams(filters))), saved: id }
 }
 
 /** The values of a filter, which are separated by commas. */

@@ -12,7 +12,7 @@ export const torrentList = (search: ListSearch) =>
   queryOptions({
     queryKey: ['torrents', 'list', search],
     queryFn: ({ signal }) => {
-      const query = { ...given(search), limit: PAGE_SIZE }
+      const query = { ...given({ ...search, saved: undefined }), limit: PAGE_SIZE }
       return read(api.GET('/api/torrents', { params: { query }, signal }))
     },
     placeholderData: keepPreviousData,

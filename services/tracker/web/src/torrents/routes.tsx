@@ -6,6 +6,7 @@ import { rootRoute } from '../frame/root-route.tsx'
 import { ListPage } from './list-page.tsx'
 import { readListSearch } from './list-search.ts'
 import { torrent, torrentFiles, torrentList } from './queries.ts'
+import { savedSearches } from './saved/queries.ts'
 import { torrentDetails, torrentHistory } from './torrent-queries.ts'
 
 const TABS = ['files', 'swarm', 'texts'] as const
@@ -37,4 +38,11 @@ const torrentRoute = createRoute({
   component: lazyRouteComponent(() => import('./torrent-page.tsx'), 'TorrentPage'),
 })
 
-export const torrentRoutes = [listRoute, torrentRoute] as const
+const savedRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/saved',
+  loader: ({ context: { queries } }) => preload(queries.query(savedSearches), queries.query(categories)),
+  component: lazyRouteComponent(() => import('./saved/saved-page.tsx'), 'SavedPage'),
+})
+
+export const torrentRoutes = [listRoute, torrentRoute, savedRoute] as const

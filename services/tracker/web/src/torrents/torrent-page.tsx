@@ -14,6 +14,7 @@ import { Age } from './columns.tsx'
 import { Files } from './files.tsx'
 import { torrent as torrentQuery } from './queries.ts'
 import { ReportButton } from './report-dialog.tsx'
+import { BookmarkButton } from './saved/bookmark.tsx'
 import { Swarm } from './swarm.tsx'
 import { Texts } from './texts.tsx'
 import './torrent.css'
@@ -40,6 +41,7 @@ export function TorrentPage() {
           <DownloadLink torrent={torrent} className="button" data-kind="main">
             Download .torrent
           </DownloadLink>
+          <BookmarkButton torrent={torrent} />
           <AskForSeeders torrent={torrent} />
           <OwnActions torrent={torrent} />
         </div>
