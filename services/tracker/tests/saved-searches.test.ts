@@ -72,6 +72,11 @@ test.each([
   expect([refused.status, refused.member('error', 'message')]).toEqual([400, expect.stringMatching(/^filters: /)])
 })
 
+test('control characters are refused', async () => {
+  for (const filters of ['search=a\u0000', 'search=a\u202e', '\n'.repeat(3) + 'search=\u0007'])
+    expect((await save(alice, 'Refused', filters)).status).toBe(400)
+})
+
 test('a name is used once, whatever its case, and there are 25 searches at most, also at once', async () => {
   const taken = await save(bob, 'Mine', 'alive=true')
   const other = await save(bob, 'Other', '')

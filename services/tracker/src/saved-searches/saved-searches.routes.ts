@@ -19,13 +19,15 @@ const countedSearch = savedSearch
     recent: z
       .object({ count: z.int(), isExact: z.boolean().meta({ description: 'false if there may be more' }) })
       .nullable()
-      .meta({ description: 'matches since the last visit; null if its category or uploader no longer exists' }),
+      .meta({
+        description: 'matches since the last visit; null if they could not be counted, such as without its category',
+      }),
   })
   .meta({ id: 'CountedSavedSearch' })
 
 const fields = {
   name: text({ min: 1, max: 60 }),
-  filters: z.string().max(1_500, 'must be at most 1500 characters long'),
+  filters: text({ min: 0, max: 1_500 }),
   notify: z.boolean(),
 }
 

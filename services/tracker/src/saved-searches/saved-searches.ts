@@ -120,9 +120,7 @@ export function createSavedSearches(deps: {
 
     /**
      * All saved searches of a user by name, with the matches since the last visit; null if its category or uploader no
-     * longer exists.
-     *
-     * @throws ApiError as `Search.recent` does
+     * longer exists, or counting took too long, which must not hide the searches.
      */
     async listBy(userId: string): Promise<readonly (SavedSearch & { readonly recent: RecentMatches | null })[]> {
       const saved = await store.listBy(userId)
@@ -130,7 +128,7 @@ export function createSavedSearches(deps: {
         const read = readable(filters)
         return read === undefined ? [] : [{ id, filters: read, after }]
       })
-      const recent = queries.length === 0 ? undefined : await deps.search.recent(queries, userId)
+      const recent = queries.length === 0 ? undefined : await deps.search.recent(queries, userId).catch(noneIfRefused)
       return saved.map((each) => ({ ...each, recent: recent?.get(each.id) ?? null }))
     },
 

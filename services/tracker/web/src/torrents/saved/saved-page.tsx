@@ -79,7 +79,7 @@ function filterText(search: ListSearch, paths: ReadonlyMap<string, string>): str
 }
 
 function newText({ recent }: CountedSavedSearch): string {
-  if (recent === null) return 'Edit the filters: a category or user no longer exists'
+  if (recent === null) return 'Not counted'
   return recent.count === 0 && recent.isExact ? '0' : `${formatCount(recent.count)}${recent.isExact ? '' : '+'}`
 }
 
