@@ -16,6 +16,7 @@ import express, { type Express } from 'express'
 import { accountEndpoints } from './accounts/accounts.routes.ts'
 import { activityEndpoints } from './accounts/activity.routes.ts'
 import { factorEndpoints } from './accounts/factors.routes.ts'
+import { mailLinkEndpoints } from './accounts/mail-links.routes.ts'
 import { signInEndpoints } from './accounts/sign-ins.routes.ts'
 import { userEndpoints } from './accounts/users.routes.ts'
 import { adminLogEndpoints } from './admin-log/admin-log.routes.ts'
@@ -47,6 +48,7 @@ export const ENDPOINTS: readonly TrackerEndpoint<UseCases>[] = [
   ...signInEndpoints,
   ...accountEndpoints,
   ...factorEndpoints,
+  ...mailLinkEndpoints,
   ...activityEndpoints,
   ...noticeEndpoints,
   ...torznabUsageEndpoints,
@@ -113,7 +115,19 @@ export function createHttpServer(context: Context, options: { logger: Logger; st
 /** The built web application, relative to both `src` and `dist`. */
 const WEB_FOLDER = fileURLToPath(new URL('../web/dist', import.meta.url))
 /** The first path segments of the web application's URLs. */
-const WEB_PAGES = ['login', 'register', 'torrents', 'saved', 'upload', 'me', 'notices', 'users', 'admin'] as const
+const WEB_PAGES = [
+  'login',
+  'register',
+  'reset',
+  'confirm-email',
+  'torrents',
+  'saved',
+  'upload',
+  'me',
+  'notices',
+  'users',
+  'admin',
+] as const
 
 /** The designed mark of the site. */
 function readMark(): string | undefined {

@@ -1,4 +1,14 @@
-import { commonEnv, flag, group, integer, limit, list, parseEnv, port } from '@vault-and-tracker/service-kit/config/env'
+import {
+  commonEnv,
+  connectionUrl,
+  flag,
+  group,
+  integer,
+  limit,
+  list,
+  parseEnv,
+  port,
+} from '@vault-and-tracker/service-kit/config/env'
 import { trustedProxies } from '@vault-and-tracker/service-kit/http/client-address'
 import { z } from 'zod'
 
@@ -86,12 +96,31 @@ export const settings = z.object({
           'host of `PUBLIC_URL`.',
       ),
   }),
+  ...group('Email', {
+    SMTP_URL: connectionUrl('smtp', 'smtps')
+      .optional()
+      .meta({ secret: true })
+      .describe(
+        'SMTP server, such as `smtp://user:password@mail.example.org:587` (STARTTLS) or `smtps://…`. Without it, the ' +
+          'tracker sends no email.',
+      ),
+    SMTP_FROM: z
+      .string()
+      .regex(
+        /^([^<>\p{C}]{1,64} )?<?[^\s@<>,;]+@[^\s@<>,;]+>?$/u,
+        'must be an address, such as Tracker <tracker@example.org>',
+      )
+      .optional()
+      .describe(
+        'Sender of emails, such as `Tracker <tracker@example.org>`. Default: `tracker@` the host of `PUBLIC_URL`.',
+      ),
+  }),
   ...group('REST API', {
     REST_READ_LIMIT: limit(100).describe('Reads per user and minute; 0 for no limit.'),
     REST_WRITE_LIMIT: limit(10).describe('Writes per user and minute; 0 for no limit.'),
     AUTH_LIMIT: limit(5).describe(
       'Sign-ins, registrations and password changes in five minutes per address and account, ten times as many per ' +
-        'address; 0 for no limit.',
+        'address, and four times as many codes of a second factor per account and hour; 0 for no limit.',
     ),
   }),
   ...group('Torznab', {

@@ -114,12 +114,12 @@ test('an inviter learns who registered, and members learn new rates of theirs an
 test('members mute kinds, and receive the others', async () => {
   const uploader = await createMember(tracker, 'quiet')
   const settings = '/api/notices/settings'
-  expect((await uploader.client.get(settings)).json).toEqual({ muted: [] })
+  expect((await uploader.client.get(settings)).json).toEqual({ muted: [], mailed: [] })
   const muted = ['rejection', 'approval', 'approval']
-  const expected = { muted: ['approval', 'rejection'] }
+  const expected = { muted: ['approval', 'rejection'], mailed: [] }
   expect((await uploader.client.patch(settings, { muted })).json).toEqual(expected)
   expect((await uploader.client.get(settings)).json).toEqual(expected)
-  for (const wrong of [{ muted: ['all'] }, { muted: 'approval' }, {}, { muted: [...NOTICE_KINDS, 'approval'] }])
+  for (const wrong of [{ muted: ['all'] }, { muted: 'approval' }, { muted: [...NOTICE_KINDS, 'approval'] }])
     expect((await uploader.client.patch(settings, wrong)).status).toBe(400)
   const { id } = await uploadTorrent(uploader, 'Quiet')
   await approve(id)

@@ -25,13 +25,16 @@ const send = (client: Client, endpoint: { method: string; path: string }) =>
     ...(endpoint.method !== 'GET' && { body: '{}' }),
   })
 
-test('only registration, sign-in with its second factor, categories and the site are public', () => {
+test('only registration, sign-in with its second factor, links sent by email, categories and the site are public', () => {
   const open = ENDPOINTS.filter(({ access }) => access === 'anyone').map(({ method, path }) => `${method} ${path}`)
   expect(open.toSorted()).toEqual([
     'GET /api/auth/second-factor',
     'GET /api/categories',
     'GET /api/site',
+    'POST /api/auth/email',
     'POST /api/auth/login',
+    'POST /api/auth/password',
+    'POST /api/auth/password-link',
     'POST /api/auth/register',
     'POST /api/auth/second-factor',
   ])

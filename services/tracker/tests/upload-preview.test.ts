@@ -67,5 +67,6 @@ test('visitors can see the registration mode', async () => {
   expect((await tracker.client().get('/api/site')).json).toEqual({
     registration: 'invite',
     torznabUrl: 'http://tracker.test/api/torznab',
+    sendsEmail: false,
   })
 })

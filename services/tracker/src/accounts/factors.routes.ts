@@ -4,6 +4,7 @@ import { idParams, text, time } from '../http/fields.ts'
 import { endpoints, type SignedInUser } from '../surface.ts'
 import { openSession, password, signIn } from './accounts.routes.ts'
 import type { Accounts } from './accounts.ts'
+import type { MailLinks } from './mail-links.ts'
 import type { Sessions } from './sessions.ts'
 
 export const factorKind = z.enum(['totp', 'security-key'])
@@ -75,7 +76,8 @@ const recoveryCodes = z
   .array(z.string())
   .meta({ description: 'shown only once; each finishes one sign-in. Empty unless this is the first factor' })
 
-const endpoint = endpoints<{ accounts: Accounts; factors: Factors; sessions: Sessions }>()
+const endpoint = endpoints<{ accounts: Accounts; factors: Factors; mailLinks: MailLinks; sessions: Sessions }>()
+/** Confirmations prove what only the requester was given, so they are no attempts. */
 const change = { ...signIn, access: 'account', body: z.object({ password }) } as const
 
 /** The user's own second factors, and their removal by administrators. */
@@ -119,6 +121,7 @@ export const factorEndpoints = [
   }),
   endpoint({
     ...change,
+    limit: 'write',
     path: '/api/user/factors/totp/confirm',
     operationId: 'confirmTotp',
     summary: 'Add the authenticator app with a code that it shows; ends all your sessions and starts a new one here',
@@ -147,6 +150,7 @@ export const factorEndpoints = [
   }),
   endpoint({
     ...change,
+    limit: 'write',
     path: '/api/user/factors/security-key/confirm',
     operationId: 'confirmSecurityKey',
     summary: `Add the security key, one of at most ${MAX_FACTORS} factors; ends all your sessions and starts a new one here`,
@@ -198,9 +202,10 @@ export const factorEndpoints = [
     params: idParams,
     status: 204,
     errors: ['NOT_FOUND', 'CONFLICT'],
-    handle: async ({ params, caller }, { accounts, factors }) => {
-      const { id } = await accounts.byId(params.id)
-      await factors.removeAll(id, caller.session.account)
+    handle: async ({ params, caller }, { accounts, factors, mailLinks }) => {
+      const account = await accounts.byId(params.id)
+      await factors.removeAll(account.id, caller.session.account)
+      mailLinks.tellFactorsRemoved(account)
     },
   }),
 ]

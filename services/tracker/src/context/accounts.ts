@@ -1,9 +1,12 @@
+import { errorCode } from '@vault-and-tracker/service-kit/core/errors'
 import { createAccountStore } from '../accounts/accounts.store.ts'
 import { createAccounts } from '../accounts/accounts.ts'
 import { createActivityStore } from '../accounts/activity.store.ts'
 import { createActivity } from '../accounts/activity.ts'
 import { createInviteStore } from '../accounts/invites.store.ts'
 import { createInvites } from '../accounts/invites.ts'
+import { createMailLinkStore } from '../accounts/mail-links.store.ts'
+import { createMailLinks } from '../accounts/mail-links.ts'
 import { createPasswords } from '../accounts/passwords.argon2.ts'
 import { createSessionStore } from '../accounts/sessions.redis.ts'
 import { createSessions } from '../accounts/sessions.ts'
@@ -12,6 +15,9 @@ import { createSignIns } from '../accounts/sign-ins.ts'
 import { createFactorStore } from '../factors/factors.store.ts'
 import { createFactors } from '../factors/factors.ts'
 import { createSetupStore } from '../factors/setups.redis.ts'
+import { createOutbox, type Outbox } from '../mail/outbox.ts'
+import { createDigestStore } from '../notices/notice-mails.store.ts'
+import { createNoticeMails } from '../notices/notice-mails.ts'
 import { createNoticeStore } from '../notices/notices.store.ts'
 import { createNotices } from '../notices/notices.ts'
 import { createReseedStore } from '../notices/reseeds.store.ts'
@@ -20,34 +26,52 @@ import type { SiteConfiguration } from '../site-settings/site-settings.ts'
 import { timeToLive } from '../swarm/interval.ts'
 import type { Connections } from './connections.ts'
 
+const MAIL_NOTICES_EVERY_MS = 60_000
+
 /** The use cases of accounts. */
 export type AccountUseCases = Awaited<ReturnType<typeof createAccountUseCases>>
 
 /** Creates accounts, sessions, invites, notices and user statistics. */
-export async function createAccountUseCases(
-  { config, db, redis, invalidations, clock }: Connections,
-  site: SiteConfiguration,
-) {
+export async function createAccountUseCases(connections: Connections, site: SiteConfiguration) {
+  const { config, db, redis, invalidations, clock, background, logger } = connections
   const store = createAccountStore(db)
+  const passwords = await createPasswords()
   const accounts = createAccounts({
     store,
-    passwords: await createPasswords(),
+    passwords,
     publish: invalidations.publish,
     registration: async () => (await site.current()).registration,
     clock,
   })
   const isRequiredForStaff = async (): Promise<boolean> => (await site.current()).staffSecondFactor
   const { hostname, origin } = new URL(config.PUBLIC_URL)
+  const siteName = async (): Promise<string> => (await site.look()).name ?? hostname
   const factors = createFactors({
     store: createFactorStore(db),
     setups: createSetupStore(redis),
     site: { id: hostname, origin },
-    siteName: async () => (await site.look()).name ?? hostname,
+    siteName,
     clock,
     isRequiredForStaff,
   })
+  const outbox = await createMail(connections)
+  const mailNotices =
+    outbox && createNoticeMails({ store: createDigestStore(db), outbox, publicUrl: config.PUBLIC_URL, siteName, clock })
+  if (mailNotices !== undefined)
+    background.add({
+      everyMs: MAIL_NOTICES_EVERY_MS,
+      task: mailNotices,
+      onError: (error) => logger.warn({ err: error }, 'could not mail notices; will retry'),
+    })
   return {
     accounts,
+    /** Sends due digests of notices; undefined if the site sends no email. */
+    mailNotices,
+    mailLinks: createMailLinks({
+      store: createMailLinkStore(db),
+      ...{ outbox, passwords, siteName, clock },
+      publicUrl: config.PUBLIC_URL,
+    }),
     factors,
     isFactorRequired: isRequiredForStaff,
     signIns: createSignIns({ accounts, factors, store: createPendingSignInStore(redis), clock }),
@@ -67,6 +91,21 @@ export async function createAccountUseCases(
     siteInformation: async () => ({
       registration: (await site.current()).registration,
       torznabUrl: `${config.PUBLIC_URL}/api/torznab`,
+      sendsEmail: outbox !== undefined,
     }),
   }
+}
+
+/** The queue of emails; undefined if the site sends none. The library is loaded only if it does. */
+async function createMail({ config, logger, resources }: Connections): Promise<Outbox | undefined> {
+  const { SMTP_URL: url, SMTP_FROM, PUBLIC_URL } = config
+  if (url === undefined) return undefined
+  const { createSmtpSender } = await import('../mail/outbox.smtp.ts')
+  const outbox = createOutbox({
+    send: createSmtpSender({ url, from: SMTP_FROM ?? `tracker@${new URL(PUBLIC_URL).hostname}` }),
+    // The messages of the library repeat addresses and what the server said.
+    onFailure: (error) => logger.warn({ code: errorCode(error) }, 'could not send an email'),
+  })
+  resources.defer(() => outbox.stop())
+  return outbox
 }

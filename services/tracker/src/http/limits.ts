@@ -83,7 +83,7 @@ function byUser(visitor: Visitor): string {
 
 /** By address and account: the requester's if they are known, else the one named in the body. */
 function byAttempt(visitor: Visitor, request: Request): string {
-  const named = memberOf(request.body, 'username')
+  const named = memberOf(request.body, 'username') ?? memberOf(request.body, 'email')
   const claimed = typeof named === 'string' ? named.toLowerCase() : (visitor.pending?.userId ?? '')
   const account = visitor.session?.account.id ?? claimed
   return `${byAddress(visitor)} ${account.slice(0, 64)}`

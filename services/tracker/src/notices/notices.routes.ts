@@ -27,9 +27,12 @@ const notice = z
   })
   .meta({ id: 'Notice' })
 
-const settings = z
-  .object({ muted: z.array(z.enum(NOTICE_KINDS)).max(NOTICE_KINDS.length) })
-  .meta({ id: 'NoticeSettings' })
+const kinds = z.array(z.enum(NOTICE_KINDS)).max(NOTICE_KINDS.length)
+const chosen = {
+  muted: kinds.meta({ description: 'kinds that you do not receive' }),
+  mailed: kinds.meta({ description: 'kinds that you receive by email too, if the site sends email' }),
+}
+const settings = z.object(chosen).meta({ id: 'NoticeSettings' })
 
 const endpoint = endpoints<{ notices: Notices; reseeds: Reseeds }>()
 const read = { tag: 'notices', method: 'GET', limit: 'read', access: 'member' } as const
@@ -68,7 +71,7 @@ export const noticeEndpoints = [
     ...read,
     path: '/api/notices/settings',
     operationId: 'getNoticeSettings',
-    summary: 'List the kinds of notices that you do not receive',
+    summary: 'List the kinds of notices that you do not receive, or receive by email too',
     answer: settings,
     handle: ({ caller }, { notices }) => notices.settings(caller.session.account.id),
   }),
@@ -78,10 +81,10 @@ export const noticeEndpoints = [
     limit: 'write',
     path: '/api/notices/settings',
     operationId: 'updateNoticeSettings',
-    summary: 'Choose the kinds of notices that you do not receive',
-    body: settings,
+    summary: 'Choose the kinds of notices that you do not receive, or receive by email too',
+    body: z.object(chosen).partial(),
     answer: settings,
-    handle: ({ body, caller }, { notices }) => notices.mute(caller.session.account.id, body.muted),
+    handle: ({ body, caller }, { notices }) => notices.change(caller.session.account.id, body),
   }),
   endpoint({
     ...mark,

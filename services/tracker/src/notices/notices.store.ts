@@ -105,13 +105,25 @@ export function createNoticeStore(db: Db): NoticeStore {
         .execute()
     },
 
-    mutedKinds: async (userId) => {
-      const { muted_notices } = await db
+    settings: async (userId) => {
+      const { muted_notices, mailed_notices } = await db
         .selectFrom('users')
-        .select('muted_notices')
+        .select(['muted_notices', 'mailed_notices'])
         .where('id', '=', userId)
         .executeTakeFirstOrThrow()
-      return NOTICE_KINDS.filter((kind) => muted_notices.includes(kind))
+      const known = (kinds: readonly string[]) => NOTICE_KINDS.filter((kind) => kinds.includes(kind))
+      return { muted: known(muted_notices), mailed: known(mailed_notices) }
+    },
+
+    mail: async (userId, kinds, at) => {
+      await db
+        .updateTable('users')
+        .set((eb) => ({
+          mailed_notices: kinds,
+          notices_mailed_at: eb.fn.coalesce('notices_mailed_at', sql<Date>`${at}::timestamptz`),
+        }))
+        .where('id', '=', userId)
+        .execute()
     },
 
     mute: async (userId, kinds) => {

@@ -59,6 +59,9 @@ export type Notice = {
   readonly details: NoticeDetails
 }
 
+/** The kinds that a member does not receive, and those that they receive by email too. */
+export type NoticeSettings = { readonly muted: readonly NoticeKind[]; readonly mailed: readonly NoticeKind[] }
+
 /** Unread notices are counted up to this number. */
 export const MAX_UNREAD = 99
 
@@ -74,8 +77,10 @@ export type NoticeStore = {
   markRead(userId: string, id: string, at: Date): Promise<boolean>
   /** Marks all notices as read that are not newer than `until`. */
   markAllRead(userId: string, until: Date, at: Date): Promise<void>
-  mutedKinds(userId: string): Promise<readonly NoticeKind[]>
+  settings(userId: string): Promise<NoticeSettings>
   mute(userId: string, kinds: readonly NoticeKind[]): Promise<void>
+  /** Sends new notices of these kinds by email too. @param at the start, unless the user received some before */
+  mail(userId: string, kinds: readonly NoticeKind[], at: Date): Promise<void>
 }
 
 export type Notices = ReturnType<typeof createNotices>
@@ -96,13 +101,21 @@ export function createNotices({ store, clock }: { store: NoticeStore; clock: Clo
     /** @param until the time of the newest notice that the member has seen; all by default */
     markAllRead: (userId: string, until: Date = now()) => store.markAllRead(userId, until, now()),
 
-    settings: async (userId: string) => ({ muted: await store.mutedKinds(userId) }),
+    settings: (userId: string) => store.settings(userId),
 
-    /** Sends only notices of other kinds to the member from now on. */
-    async mute(userId: string, kinds: readonly NoticeKind[]) {
-      const muted = NOTICE_KINDS.filter((kind) => kind !== 'second-factor' && kinds.includes(kind))
-      await store.mute(userId, muted)
-      return { muted }
+    /** Changes which kinds the member does not receive, and which they receive by email too, from now on. */
+    async change(
+      userId: string,
+      { muted, mailed }: { [Name in keyof NoticeSettings]?: NoticeSettings[Name] | undefined },
+    ) {
+      const known = (kinds: readonly NoticeKind[]) => NOTICE_KINDS.filter((kind) => kinds.includes(kind))
+      if (muted !== undefined)
+        await store.mute(
+          userId,
+          known(muted).filter((kind) => kind !== 'second-factor'),
+        )
+      if (mailed !== undefined) await store.mail(userId, known(mailed), now())
+      return store.settings(userId)
     },
   }
 }

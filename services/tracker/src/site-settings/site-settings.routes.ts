@@ -52,6 +52,7 @@ const information = z
   .object({
     registration: policy.registration,
     torznabUrl: z.string().meta({ description: 'the Torznab URL for automation tools' }),
+    sendsEmail: z.boolean().meta({ description: 'whether users can reset their password by email' }),
   })
   .meta({ id: 'Site' })
 

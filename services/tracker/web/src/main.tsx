@@ -5,6 +5,7 @@ import './styles/application.css'
 import { ApiError } from '@vault-and-tracker/web-kit/api'
 import { account } from './api/client.ts'
 import { FACTOR_IS_MISSING, ownUser } from './api/queries.ts'
+import { BARE } from './frame/bare.ts'
 import { createAppRouter } from './router.tsx'
 import { SessionEnd, sessionHasEnded } from './session/session-end.tsx'
 
@@ -15,7 +16,7 @@ const router = createAppRouter(queries)
 function askToSignIn(request: 'query' | 'mutation'): void {
   const { pathname, href } = router.state.location
   if (request === 'mutation') sessionHasEnded.set(true)
-  else if (pathname === '/login' || pathname === '/register') return
+  else if (BARE.has(pathname)) return
   else if (queries.getQueryData(ownUser.queryKey) !== undefined) sessionHasEnded.set(true)
   else void router.navigate({ to: '/login', search: { next: href === '/torrents' ? undefined : href }, replace: true })
 }
@@ -30,7 +31,7 @@ queries.getQueryCache().subscribe((event) => {
   void router.navigate({ to: '/me', search: { tab: 'security' } })
 })
 router.subscribe('onResolved', ({ toLocation: { pathname, searchStr } }) => {
-  if (queries.getQueryData(FACTOR_IS_MISSING) !== true || pathname === '/login' || pathname === '/register') return
+  if (queries.getQueryData(FACTOR_IS_MISSING) !== true || BARE.has(pathname)) return
   if (pathname !== '/me' || searchStr !== '?tab=security')
     void router.navigate({ to: '/me', search: { tab: 'security' } })
 })

@@ -2,6 +2,7 @@ import { beforeAll, expect, test } from '@jest/globals'
 import { freePort } from '@vault-and-tracker/dev-env'
 import { totpOf } from '../../src/factors/totp.ts'
 import { makeTorrent } from '../../tests/support/make-torrent.ts'
+import { startSmtpServer, tokenIn } from '../../tests/support/smtp.ts'
 import { PASSWORD } from '../../tests/support/tracker.ts'
 import { addTorrent, DESKTOP, NARROW, useSite, type Visit } from './support/site.ts'
 
@@ -299,4 +300,55 @@ test('staff who need a second factor are led to the page that adds one, and cont
   await page.getByRole('link', { name: 'Torrents', exact: true }).click()
   await page.waitForURL('**/torrents')
   await page.getByRole('heading', { name: 'No torrents' }).or(page.getByText('No torrents')).first().waitFor()
+})
+
+test('a member sets a new password and confirms a new address with links sent by email', async () => {
+  const smtp = await startSmtpServer()
+  const mailing = await site.another({ SMTP_URL: smtp.url })
+  try {
+    const member = await mailing.tracker.signedIn('forgetful')
+    const visit = await mailing.open('/login', NARROW)
+    const { page, problems } = visit
+    await page.getByRole('link', { name: 'Forgot your password?' }).press('Enter')
+    await page.waitForURL('**/reset')
+    expect(await problems('reset-request')).toEqual([])
+    await page.keyboard.type('forgetful@example.org')
+    await page.keyboard.press('Enter')
+    await page.getByText('If an account has this address').waitFor()
+    const token = tokenIn(await smtp.next('forgetful@example.org'))
+    const requested: string[] = []
+    page.on('request', (request) => requested.push(request.url(), request.headers()['referer'] ?? ''))
+    await page.goto('about:blank')
+    await page.goto(`${mailing.tracker.url}/reset#${token}`)
+    await page.getByLabel('New password', { exact: true }).waitFor()
+    expect(page.url()).toBe(`${mailing.tracker.url}/reset`)
+    expect(await problems('reset-password')).toEqual([])
+    await page.getByLabel('New password', { exact: true }).fill('remembered this time')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/login')
+    expect(requested.filter((text) => text.includes(token))).toEqual([])
+    await signIn(visit, 'remembered this time', 'forgetful')
+    await page.waitForURL('**/torrents')
+    expect((await member.get('/api/user/me')).status).toBe(401)
+
+    await page.goto(`${mailing.tracker.url}/me?tab=security`)
+    await page.getByLabel('New email address').fill('elsewhere@example.org')
+    await page.getByLabel('Your password').fill('remembered this time')
+    await page.getByRole('button', { name: 'Change email address' }).click()
+    await page.getByText('Open the link that you receive').waitFor()
+    expect(await problems('me-email')).toEqual([])
+    await page.goto(`${mailing.tracker.url}/confirm-email#${tokenIn(await smtp.next('elsewhere@example.org'))}`)
+    await page.getByRole('button', { name: 'Confirm address' }).waitFor()
+    expect(await problems('confirm-email')).toEqual([])
+    await page.getByRole('button', { name: 'Confirm address' }).click()
+    await page.getByText('· elsewhere@example.org').waitFor()
+
+    await page.goto(`${mailing.tracker.url}/notices?tab=settings`)
+    const byMail = page.getByRole('group', { name: 'Also email me' })
+    await byMail.getByLabel('A torrent of mine is approved').click()
+    await page.getByText('Saved.').waitFor()
+    expect(await problems('notices-by-email')).toEqual([])
+  } finally {
+    await smtp.stop()
+  }
 })

@@ -9,7 +9,14 @@ export const account = createAccountGuard()
 export const api = createApi<paths>()
 
 /** What visitors may do who have not signed in yet. */
-const PUBLIC: ReadonlySet<string> = new Set(['/api/auth/login', '/api/auth/second-factor', '/api/auth/register'])
+const PUBLIC: ReadonlySet<string> = new Set([
+  '/api/auth/login',
+  '/api/auth/second-factor',
+  '/api/auth/register',
+  '/api/auth/password-link',
+  '/api/auth/password',
+  '/api/auth/email',
+])
 
 api.use({
   onRequest: ({ schemaPath }) => {

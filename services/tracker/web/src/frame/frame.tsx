@@ -3,10 +3,9 @@ import { lazyDialog } from '@vault-and-tracker/web-kit/feedback'
 import { Frame as KitFrame, NotFound as KitNotFound } from '@vault-and-tracker/web-kit/frame'
 import { useState } from 'react'
 import { Bar } from './bar.tsx'
+import { BARE } from './bare.ts'
 import { useKeys } from './use-keys.ts'
 
-/** Pages for visitors have no bar. */
-const BARE = new Set(['/login', '/register'])
 const KeyList = lazyDialog(async () => (await import('./key-list.tsx')).KeyList)
 
 /** The frame of all pages. */

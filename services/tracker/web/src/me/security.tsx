@@ -1,9 +1,13 @@
+import { useQuery } from '@tanstack/react-query'
 import type { OwnUser } from '../api/client.ts'
+import { site } from '../api/queries.ts'
+import { EmailAddress } from './email-address.tsx'
 import { Password } from './password.tsx'
 import { SecondFactors } from './second-factors.tsx'
 
-/** The password and the second factors of a member. */
+/** How a member signs in: second factors, password, and the address for a new one. */
 export function Security({ user }: { user: OwnUser }) {
+  const { data } = useQuery(site)
   return (
     <>
       <section aria-labelledby="second-factor" className="stack">
@@ -14,6 +18,12 @@ export function Security({ user }: { user: OwnUser }) {
         <h2 id="password">Password</h2>
         <Password username={user.username} />
       </section>
+      {data?.sendsEmail === true && (
+        <section aria-labelledby="email-address" className="stack">
+          <h2 id="email-address">Email address</h2>
+          <EmailAddress user={user} />
+        </section>
+      )}
     </>
   )
 }

@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
 import { Pending, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
 import { api, type Notice, type NoticeSettings } from '../api/client.ts'
+import { site } from '../api/queries.ts'
 import { noticeSettings } from './queries.ts'
 
 type Kind = Notice['kind']
@@ -17,12 +18,13 @@ const KINDS: readonly (readonly [kind: Kind, text: string])[] = [
   ['invite', 'Someone registers with my invite'],
 ]
 
-/** The kinds of notices that the member receives. */
+/** The kinds of notices that the member receives, and those that they receive by email too. */
 export function Settings() {
   const queries = useQueryClient()
   const { data, error, refetch } = useQuery(noticeSettings)
-  const save = useMutation<NoticeSettings, ApiError, Kind[]>({
-    mutationFn: (muted) => read(api.PATCH('/api/notices/settings', { body: { muted } })),
+  const sendsEmail = useQuery(site).data?.sendsEmail === true
+  const save = useMutation<NoticeSettings, ApiError, Partial<NoticeSettings>>({
+    mutationFn: (body) => read(api.PATCH('/api/notices/settings', { body })),
     onSuccess: (changed) => {
       queries.setQueryData(noticeSettings.queryKey, changed)
       toast('Saved.')
@@ -31,18 +33,41 @@ export function Settings() {
   })
   if (data === undefined)
     return <Pending error={error} onRetry={() => void refetch()} rows={8} label="Loading settings…" />
-  const muted = save.isPending ? save.variables : data.muted
+  const { muted, mailed } = { ...data, ...(save.isPending && save.variables) }
+  return (
+    <>
+      <Kinds
+        legend="Notify me when"
+        chosen={KINDS.map(([kind]) => kind).filter((kind) => !muted.includes(kind))}
+        onChange={(kind, isChosen) => save.mutate({ muted: changed(muted, kind, !isChosen) })}
+      />
+      {sendsEmail && (
+        <Kinds
+          legend="Also email me, at most once an hour, when"
+          chosen={mailed}
+          onChange={(kind, isChosen) => save.mutate({ mailed: changed(mailed, kind, isChosen) })}
+        />
+      )}
+    </>
+  )
+}
+
+function changed(kinds: readonly Kind[], kind: Kind, isListed: boolean): Kind[] {
+  const others = kinds.filter((each) => each !== kind)
+  return isListed ? [...others, kind] : others
+}
+
+function Kinds(props: { legend: string; chosen: readonly Kind[]; onChange: (kind: Kind, isChosen: boolean) => void }) {
+  const { legend, chosen, onChange } = props
   return (
     <fieldset className="notice-settings">
-      <legend>Notify me when</legend>
+      <legend>{legend}</legend>
       {KINDS.map(([kind, text]) => (
         <label key={kind} className="switch">
           <input
             type="checkbox"
-            checked={!muted.includes(kind)}
-            onChange={({ target }) =>
-              save.mutate(target.checked ? muted.filter((each) => each !== kind) : [...muted, kind])
-            }
+            checked={chosen.includes(kind)}
+            onChange={({ target }) => onChange(kind, target.checked)}
           />
           {text}
         </label>

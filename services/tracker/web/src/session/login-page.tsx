@@ -10,11 +10,18 @@ const route = getRouteApi('/login')
 export function LoginPage() {
   const { next } = route.useSearch()
   const navigate = useNavigate()
-  const registration = useQuery(site).data?.registration
+  const { data } = useQuery(site)
+  const registration = data?.registration
   return (
     <Gate title="Sign in">
       <SignInForm onSignedIn={() => void navigate({ href: next ?? '/torrents', replace: true })}>
-        <p className="muted">Forgot your password? Ask an administrator to reset it.</p>
+        {data?.sendsEmail === true ? (
+          <p>
+            <Link to="/reset">Forgot your password?</Link>
+          </p>
+        ) : (
+          <p className="muted">Forgot your password? Ask an administrator to reset it.</p>
+        )}
         {(registration === 'open' || registration === 'invite') && (
           <p>
             <Link to="/register">{registration === 'open' ? 'Create an account' : 'Register with an invite'}</Link>

@@ -20,11 +20,26 @@ const registerRoute = createRoute({
   component: lazyRouteComponent(() => import('./register-page.tsx'), 'RegisterPage'),
 })
 
-export const sessionRoutes = [loginRoute, registerRoute] as const
+const resetRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/reset',
+  loader: ({ context }) => preload(context.queries.query(site)),
+  component: lazyRouteComponent(() => import('./reset-page.tsx'), 'ResetPage'),
+})
+
+const confirmEmailRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/confirm-email',
+  component: lazyRouteComponent(() => import('./confirm-email-page.tsx'), 'ConfirmEmailPage'),
+})
+
+export const sessionRoutes = [loginRoute, registerRoute, resetRoute, confirmEmailRoute] as const
 
 /** The page to open after signing in, which must be one of this application. */
 function readNext(raw: unknown): string | undefined {
   if (typeof raw !== 'string' || !/^\/(?![/\\])/.test(raw)) return undefined
   const url = new URL(raw, location.origin)
-  return url.origin === location.origin && !/^\/(login|register)/.test(url.pathname) ? raw : undefined
+  return url.origin === location.origin && !/^\/(login|register|reset|confirm-email)/.test(url.pathname)
+    ? raw
+    : undefined
 }

@@ -1,0 +1,49 @@
+import { useMutation } from '@tanstack/react-query'
+import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
+import { Form, TextField } from '@vault-and-tracker/web-kit/form'
+import { api, type OwnUser } from '../api/client.ts'
+
+/** Changes the address of an account, once its owner has opened the link that is sent there. */
+export function EmailAddress({ user }: { user: OwnUser }) {
+  const change = useMutation<unknown, ApiError, { email: string; password: string }>({
+    mutationFn: (body) => read(api.POST('/api/user/email', { body })),
+  })
+  if (change.isSuccess)
+    return (
+      <p className="notice" role="status">
+        Open the link that you receive at {change.variables.email} within 30 minutes. If you receive none, someone may
+        have an account with this address.
+      </p>
+    )
+  return (
+    <div className="narrow">
+      <Form
+        label="Change email address"
+        fields={['email', 'password']}
+        error={change.error}
+        isBusy={change.isPending}
+        onSubmit={({ email = '', password = '' }) => change.mutate({ email, password })}
+        submit="Change email address"
+      >
+        <TextField
+          label="New email address"
+          name="email"
+          type="email"
+          autoComplete="email"
+          required
+          maxLength={254}
+          hint={`Links for a new password are sent to ${user.email}.`}
+          error={change.error}
+        />
+        <TextField
+          label="Your password"
+          name="password"
+          type="password"
+          autoComplete="current-password"
+          required
+          error={change.error}
+        />
+      </Form>
+    </div>
+  )
+}
