@@ -38,6 +38,25 @@ test('with manual approval a torrent waits for staff, and its uploader can see a
   })
 })
 
+test('a torrent is as old as its first approval, so that lists and saved searches have it as new', async () => {
+  const member = await tracker.signedIn('patient')
+  const staff = await tracker.signedIn('late', 'moderator')
+  const saved = await member.post('/api/saved-searches', { name: 'Patience', filters: 'search=patience' })
+  const upload = await member.upload(makeTorrent('Patience'), { category: 'other' })
+  tracker.advance(3_600_000)
+  await member.post(`/api/saved-searches/${saved.member('id')}/visit`)
+  tracker.advance(1_000)
+  const path = `/api/torrents/${upload.member('id')}`
+  await staff.post(`/api/admin${path.slice(4)}/approve`)
+  const first = (await member.get(path)).member('created')
+  expect(Date.parse(first)).toBeGreaterThan(Date.parse(upload.member('created')) + 3_600_000)
+  expect((await member.get('/api/saved-searches')).json).toMatchObject({ items: [{ recent: { count: 1 } }] })
+  tracker.advance(60_000)
+  await staff.post(`/api/admin${path.slice(4)}/reject`, { reason: 'mislabelled' })
+  await staff.post(`/api/admin${path.slice(4)}/approve`)
+  expect((await member.get(path)).member('created')).toBe(first)
+})
+
 test.each(['automatic', 'manual'] as const)(
   'with %s approval of edits, what a member changes of an approved torrent is known to staff',
   async (approval) => {

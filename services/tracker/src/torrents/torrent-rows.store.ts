@@ -166,6 +166,7 @@ export function toRow(torrent: NewTorrent): InsertObject<Schema, 'torrents'> {
     tvdb_id: externalIds.tvdb,
     state: torrent.state,
     state_reason: torrent.stateReason,
+    was_approved: torrent.state === 'approved',
     ...releaseRow(torrent),
     anonymous: torrent.anonymous,
     internal: torrent.internal,

@@ -90,6 +90,7 @@ export function createTorrentStore(db: Db): TorrentStore {
           if (before === undefined) return undefined
           const { changes, by } = decide(before)
           await update(trx, before, changes)
+          if (by && changes.state?.state === 'approved') await dateFirstApproval(trx, id, by.at)
           const after = await byId(trx, id)
           if (changes.state && after) await recordVerdict(trx, after)
           if (by && after) await recordChange(trx, by, before, after)
@@ -252,6 +253,16 @@ async function update(trx: Transaction<Schema>, current: Torrent, changes: Torre
     }))
     .where('id', '=', current.id)
     .where('deleted_at', 'is', null)
+    .execute()
+}
+
+/** Dates a torrent from its first approval, when other members, feeds and tools first see it. */
+async function dateFirstApproval(trx: Transaction<Schema>, id: string, at: Date): Promise<void> {
+  await trx
+    .updateTable('torrents')
+    .set({ created_at: at, was_approved: true })
+    .where('id', '=', id)
+    .where('was_approved', '=', false)
     .execute()
 }
 
