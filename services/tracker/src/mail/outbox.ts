@@ -32,9 +32,9 @@ export function createOutbox(deps: {
     let mail: { readonly created: Mail | undefined } | undefined
     for (const waitMs of [0, ...retryAfterMs]) {
       if (waitMs > 0) await sleep(waitMs, undefined, { signal: stopping.signal }).catch(() => undefined)
-      if (stopping.signal.aborted && waitMs > 0) return
       try {
         await inTurn(async () => {
+          if (stopping.signal.aborted) return
           mail ??= { created: await create() }
           if (mail.created !== undefined) await send(mail.created)
         })
@@ -62,7 +62,7 @@ export function createOutbox(deps: {
       waiting.add(delivering)
     },
 
-    /** Waits for the attempts in progress, and gives up all emails that would be tried again. */
+    /** Waits for the attempts in progress, and gives up all other emails, so that the service stops in time. */
     async stop(): Promise<void> {
       stopping.abort()
       await Promise.all(waiting)
