@@ -27,6 +27,7 @@ import { createErrorAnswer, errorBodySchema } from './http/errors.middleware.ts'
 import { standardHeaders, unknownPath } from './http/headers.middleware.ts'
 import { noticeEndpoints } from './notices/notices.routes.ts'
 import { overviewEndpoints } from './overview/overview.routes.ts'
+import { ownTorrentEndpoints } from './own-torrents/own-torrents.routes.ts'
 import { reportEndpoints } from './reports/reports.routes.ts'
 import { feedEndpoints } from './saved-searches/feeds.routes.ts'
 import { savedSearchEndpoints } from './saved-searches/saved-searches.routes.ts'
@@ -51,6 +52,7 @@ export const ENDPOINTS: readonly TrackerEndpoint<UseCases>[] = [
   ...mailLinkEndpoints,
   ...activityEndpoints,
   ...noticeEndpoints,
+  ...ownTorrentEndpoints,
   ...torznabUsageEndpoints,
   ...siteInformationEndpoints,
   ...categoryEndpoints,

@@ -3,7 +3,7 @@ import { createLedger } from '../src/accounting/ledger.store.ts'
 import { writeAccounting } from './support/accounting.ts'
 import { announce } from './support/announcer.ts'
 import type { Client } from './support/client.ts'
-import { createMember, uploadTorrent } from './support/members.ts'
+import { createMember, type TestMember, uploadTorrent } from './support/members.ts'
 import { setLimits } from './support/torznab.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
 
@@ -62,6 +62,12 @@ test('counts credited transfers by day, with the ratio at the end of the day', a
   expect(await tracker.sql('select day::text from user_days')).toEqual([{ day: '2027-06-16' }])
 })
 
+type OwnItem = { id: string; name: string; state: string; transfer: { isSeeding: boolean } | null }
+const ownList = async (member: TestMember, query: string) =>
+  (await member.client.get(`/api/user/torrents?${query}`)).json as { items: readonly OwnItem[]; total: number }
+const ownNames = async (member: TestMember, query: string) =>
+  (await ownList(member, query)).items.map(({ name }) => name)
+
 test('completed torrents must be seeded for 72 hours or to a ratio of 1; unseeded ones come first', async () => {
   tracker.holdClock(NOON)
   const member = await createMember(tracker, 'runner')
@@ -71,34 +77,107 @@ test('completed torrents must be seeded for 72 hours or to a ratio of 1; unseede
     ['Seeded for long', 'stopped', 72 * HOUR_S, 0, 1000],
     ['Gave back', 'stopped', 0, 1000, 1000],
     ['Not completed', 'leecher', 0, 0, 500],
+    ['Rejected', 'stopped', 0, 0, 1000],
     ['Deleted', 'stopped', 0, 0, 1000],
   ] as const
-  for (const [name, state, seconds, uploaded, downloaded] of cases) {
+  for (const [i, [name, state, seconds, uploaded, downloaded]] of cases.entries()) {
     const { id } = await uploadTorrent(member, name)
     await tracker.sql(
       `insert into user_torrents (user_id, torrent_id, last_state, seed_seconds, uploaded_actual, downloaded_actual,
-         first_seen_at, last_seen_at, completed_at) values ($1, $2, $3, $4, $5, $6, $7, $7, $8)`,
+         first_seen_at, last_seen_at, completed_at, bytes_left) values ($1, $2, $3, $4, $5, $6, $7, $7, $8, 0)`,
       [
         ...[member.id, id, state, seconds, uploaded, downloaded, new Date(NOON - 60_000)],
-        name === 'Not completed' ? null : new Date(NOON - DAY),
+        name === 'Not completed' ? null : new Date(NOON - DAY - i * 1_000),
       ],
     )
-    if (name === 'Deleted') await member.client.delete(`/api/torrents/${id}`)
+    if (name === 'Rejected') await admin.post(`/api/admin/torrents/${id}/reject`, { reason: 'Wrong' })
+    if (name === 'Deleted') await admin.delete(`/api/torrents/${id}?reason=Copyright`)
   }
-  const { json } = await member.client.get('/api/user/seeding-duties')
-  expect(json).toMatchObject({
-    requiredSeconds: 72 * HOUR_S,
+  const duties = await ownList(member, 'list=duties')
+  expect(duties).toMatchObject({
+    total: 2,
     items: [
-      { torrent: { name: 'Left early' }, seeding: false, seedSeconds: 10 * HOUR_S, uploaded: 0, downloaded: 1000 },
-      { torrent: { name: 'Still seeding' }, seeding: true },
+      { name: 'Left early', transfer: { isSeeding: false, seedSeconds: 10 * HOUR_S, uploaded: 0, downloaded: 1000 } },
+      { name: 'Still seeding', transfer: { isSeeding: true } },
     ],
   })
+  const totals = async (list: string) => (await member.client.get(`/api/user/torrents/totals?list=${list}`)).json
+  const sums = { totalIsExact: true, requiredSeconds: 72 * HOUR_S }
+  const size = duties.items.length * (await sizeOf(member))
+  expect(await totals('duties')).toEqual({ ...sums, total: 2, size, uploaded: 0, downloaded: 2000 })
   const lenient = await tracker.replica({ SEED_HOURS: '0' })
   const client = lenient.client()
   client.cookie = member.client.cookie
-  expect((await client.get('/api/user/seeding-duties')).json).toEqual({ requiredSeconds: 0, items: [] })
+  expect((await client.get('/api/user/torrents?list=duties')).json).toMatchObject({ total: 0, items: [] })
+  expect((await client.get('/api/user/torrents/totals?list=duties')).json).toMatchObject({
+    requiredSeconds: 0,
+    total: 0,
+  })
   await lenient.stop()
+
+  expect(await ownNames(member, 'list=seeding')).toEqual(['Still seeding'])
+  expect(await ownNames(member, 'list=leeching')).toEqual(['Not completed'])
+  // A deleted torrent stays listed with its reason.
+  const snatched = await ownList(member, 'list=snatched')
+  expect(snatched.items.map(({ name }) => name)).toEqual([
+    ...['Left early', 'Still seeding', 'Seeded for long', 'Gave back', 'Rejected', 'Deleted'],
+  ])
+  expect(snatched.items.slice(4)).toMatchObject([
+    { state: 'rejected', reason: 'Wrong' },
+    { state: 'deleted', reason: 'Copyright' },
+  ])
+  expect(await totals('snatched')).toMatchObject({ total: 6, uploaded: 1000, downloaded: 6000 })
+  tracker.advance(2 * DAY)
+  expect(await ownNames(member, 'list=seeding')).toEqual([])
+  expect((await ownList(member, 'list=snatched')).items[1]?.transfer?.isSeeding).toBe(false)
 })
+
+test('lists of own torrents are sorted and paged, and show only those of the member', async () => {
+  const member = await createMember(tracker, 'sorter')
+  const other = await createMember(tracker, 'bystander')
+  const names = ['A', 'B', 'C', 'D']
+  for (const [i, name] of names.entries()) {
+    tracker.advance(1_000)
+    const { id } = await uploadTorrent(member, `Sorted ${name}`)
+    await tracker.sql('update torrents set size = $2 where id = $1', [id, [30, 10, 40, 20][i]])
+    await tracker.sql('update torrent_stats set seeders = $2 where torrent_id = $1', [id, [2, 4, 1, 3][i]])
+    if (name === 'D') continue
+    await tracker.sql(
+      `insert into user_torrents (user_id, torrent_id, last_state, seed_seconds, uploaded_actual, downloaded_actual,
+         first_seen_at, last_seen_at, completed_at) values ($1, $2, 'stopped', $3, $4, $5, now(), now(), $6)`,
+      [member.id, id, [5, 9, 7][i], [2, 1, 3][i], [8, 8, 9][i], new Date(NOON + i)],
+    )
+  }
+  const orders: Readonly<Record<string, string>> = {
+    'list=uploads': 'DCBA',
+    'list=uploads&order=asc': 'ABCD',
+    'list=uploads&sort=size': 'CADB',
+    'list=uploads&sort=seeders&order=asc': 'CADB',
+    'list=uploads&sort=uploaded': 'CABD',
+    'list=uploads&page=2&limit=3': 'A',
+    'list=snatched': 'CBA',
+    'list=snatched&sort=seedTime': 'BCA',
+    'list=snatched&sort=downloaded': 'CBA',
+    'list=snatched&sort=created&order=asc': 'ABC',
+    'list=snatched&sort=completed&order=asc&limit=2': 'AB',
+    'list=duties&sort=uploaded': 'CAB',
+    'list=leeching': '',
+  }
+  for (const [query, expected] of Object.entries(orders))
+    expect([query, (await ownNames(member, query)).map((name) => name.slice(-1)).join('')]).toEqual([query, expected])
+  expect(await ownList(member, 'list=uploads&page=2&limit=3')).toMatchObject({ total: 4, totalIsExact: true, page: 2 })
+  for (const list of ['uploads', 'seeding', 'leeching', 'snatched', 'duties'])
+    expect(await ownList(other, `list=${list}`)).toMatchObject({ total: 0, items: [] })
+  for (const query of ['', 'list=all', 'list=uploads&sort=name', 'list=uploads&order=up', 'list=uploads&list=snatched'])
+    expect((await member.client.get(`/api/user/torrents?${query}`)).status).toBe(400)
+  expect((await member.client.get('/api/user/torrents/totals')).status).toBe(400)
+})
+
+/** The size of each torrent of these tests. */
+async function sizeOf(member: TestMember): Promise<number> {
+  const { json } = await member.client.get('/api/user/torrents?list=snatched')
+  return (json as { items: readonly { size: number }[] }).items[0]?.size ?? Number.NaN
+}
 
 test('reading the usage of the Torznab limits does not count against them', async () => {
   tracker.holdClock(NOON + 1_000)

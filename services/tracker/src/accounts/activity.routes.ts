@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { idParams, time } from '../http/fields.ts'
+import { idParams } from '../http/fields.ts'
 import { endpoints } from '../surface.ts'
 import { type Activity, MAX_HISTORY_DAYS } from './activity.ts'
 
@@ -17,18 +17,6 @@ const transferDay = z
   })
   .meta({ id: 'TransferDay' })
 
-const seedingDuty = z
-  .object({
-    torrent: z.object({ id: z.string(), name: z.string(), size: z.int() }),
-    seeding: z.boolean().meta({ description: 'false for a hit-and-run' }),
-    completed: time,
-    lastSeen: time,
-    seedSeconds: z.int(),
-    uploaded: actualBytes,
-    downloaded: actualBytes,
-  })
-  .meta({ id: 'SeedingDuty' })
-
 const daysProblem = `must be a whole number from 1 to ${MAX_HISTORY_DAYS}`
 const days = z
   .string({ error: daysProblem })
@@ -41,7 +29,7 @@ const days = z
 const endpoint = endpoints<{ activity: Activity }>()
 const read = { tag: 'accounts', method: 'GET', limit: 'read', access: 'member' } as const
 
-/** Transfer history and seeding duties of members. */
+/** Transfer history of members. */
 export const activityEndpoints = [
   endpoint({
     ...read,
@@ -55,18 +43,5 @@ export const activityEndpoints = [
     handle: async ({ params, query, caller }, { activity }) => ({
       items: await activity.history(caller.session.account, params.id, query.days),
     }),
-  }),
-  endpoint({
-    ...read,
-    path: '/api/user/seeding-duties',
-    operationId: 'listSeedingDuties',
-    summary: 'List the torrents you still have to seed, hit-and-runs first; at most 100',
-    answer: z.object({
-      requiredSeconds: z
-        .int()
-        .meta({ description: 'required seeding time, unless the ratio of the torrent reaches 1' }),
-      items: z.array(seedingDuty),
-    }),
-    handle: ({ caller }, { activity }) => activity.seedingDuties(caller.session.account.id),
   }),
 ]

@@ -21,59 +21,26 @@ type TransferDay = {
   readonly downloadedActual: number
 }
 
-/** A torrent that a user completed and has not seeded for as long as the site requires. */
-type SeedingDuty = {
-  readonly torrent: { readonly id: string; readonly name: string; readonly size: number }
-  readonly seeding: boolean
-  readonly completed: Date
-  readonly lastSeen: Date
-  readonly seedSeconds: number
-  /** Bytes, without rates. */
-  readonly uploaded: number
-  readonly downloaded: number
-}
-
 /** What users did with torrents. All methods throw an error that `isUnavailable` recognises if Postgres is unavailable. */
 export type ActivityStore = {
   /** @param activeSince peers whose last announce is older count neither as seeding nor as leeching */
   countForUser(userId: string, activeSince: Date): Promise<Counts>
   /** Days with transfers from `day` on, ascending. */
   transfersSince(userId: string, day: string): Promise<readonly TransferDay[]>
-  /**
-   * Torrents that the user completed, seeded for less than the required time, and uploaded less than they downloaded:
-   * unseeded torrents first, then the most recently completed.
-   *
-   * @param query a user whose last announce is older than `activeSince` is not seeding
-   */
-  seedingDuties(query: {
-    userId: string
-    requiredSeconds: number
-    activeSince: Date
-    limit: number
-  }): Promise<readonly SeedingDuty[]>
 }
 
 const DAY_MS = 86_400_000
 export const MAX_HISTORY_DAYS = 366
-const MAX_DUTIES = 100
 
 export type Activity = ReturnType<typeof createActivity>
 
 /**
- * Statistics of users, their daily transfers, and the torrents that they still have to seed.
+ * Statistics of users and their daily transfers.
  *
- * @param deps peers whose last announce is older than `peerTtlMs` are not active; `requiredSeedSeconds` is 0 if
- *   the site requires nothing
+ * @param deps peers whose last announce is older than `peerTtlMs` are not active
  */
-export function createActivity(deps: {
-  accounts: Accounts
-  store: ActivityStore
-  clock: Clock
-  peerTtlMs: number
-  requiredSeedSeconds: () => Promise<number>
-}) {
+export function createActivity(deps: { accounts: Accounts; store: ActivityStore; clock: Clock; peerTtlMs: number }) {
   const { accounts, store, clock } = deps
-  const activeSince = (): Date => new Date(clock.now() - deps.peerTtlMs)
   return {
     /** The statistics that the viewer is allowed to see. @throws ApiError NOT_FOUND */
     async statistics(viewer: Account, userId: string) {
@@ -83,7 +50,12 @@ export function createActivity(deps: {
       if (visible === 'nothing') return { id, username }
       const totals = { id, username, uploaded, downloaded, ratio: ratioOf(uploaded, downloaded) }
       if (visible === 'totals') return totals
-      return { ...totals, uploadedActual, downloadedActual, ...(await store.countForUser(id, activeSince())) }
+      return {
+        ...totals,
+        uploadedActual,
+        downloadedActual,
+        ...(await store.countForUser(id, new Date(clock.now() - deps.peerTtlMs))),
+      }
     },
 
     /**
@@ -108,13 +80,6 @@ export function createActivity(deps: {
         downloaded = Math.max(0, downloaded - found.downloaded)
       }
       return items.toReversed()
-    },
-
-    /** The torrents that a user still has to seed. Those they are not seeding are hit-and-runs. */
-    async seedingDuties(userId: string) {
-      const requiredSeconds = await deps.requiredSeedSeconds()
-      const query = { userId, requiredSeconds, activeSince: activeSince(), limit: MAX_DUTIES }
-      return { requiredSeconds, items: requiredSeconds === 0 ? [] : await store.seedingDuties(query) }
     },
   }
 }

@@ -22,6 +22,8 @@ import { createNoticeStore } from '../notices/notices.store.ts'
 import { createNotices } from '../notices/notices.ts'
 import { createReseedStore } from '../notices/reseeds.store.ts'
 import { createReseeds } from '../notices/reseeds.ts'
+import { createOwnTorrentStore } from '../own-torrents/own-torrents.store.ts'
+import { createOwnTorrents } from '../own-torrents/own-torrents.ts'
 import type { SiteConfiguration } from '../site-settings/site-settings.ts'
 import { timeToLive } from '../swarm/interval.ts'
 import type { Connections } from './connections.ts'
@@ -63,6 +65,7 @@ export async function createAccountUseCases(connections: Connections, site: Site
       task: mailNotices,
       onError: (error) => logger.warn({ err: error }, 'could not mail notices; will retry'),
     })
+  const peerTtlMs = timeToLive(config.ANNOUNCE_INTERVAL) * 1_000
   return {
     accounts,
     /** Sends due digests of notices; undefined if the site sends no email. */
@@ -77,11 +80,11 @@ export async function createAccountUseCases(connections: Connections, site: Site
     signIns: createSignIns({ accounts, factors, store: createPendingSignInStore(redis), clock }),
     sessions: createSessions({ store: createSessionStore(redis), accounts: store, clock }),
     invites: createInvites({ store: createInviteStore(db), clock }),
-    activity: createActivity({
-      accounts,
-      store: createActivityStore(db),
+    activity: createActivity({ accounts, store: createActivityStore(db), clock, peerTtlMs }),
+    ownTorrents: createOwnTorrents({
+      store: createOwnTorrentStore(db),
       clock,
-      peerTtlMs: timeToLive(config.ANNOUNCE_INTERVAL) * 1_000,
+      peerTtlMs,
       requiredSeedSeconds: () => site.requiredSeedSeconds(),
     }),
     notices: createNotices({ store: createNoticeStore(db), clock }),

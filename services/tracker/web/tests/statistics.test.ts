@@ -58,20 +58,49 @@ test('the range is in the address', async () => {
   await page.waitForURL('**/me?days=90')
 })
 
-test('a member sees hit-and-runs', async () => {
-  const { page, problems } = await site.open('/me?tab=seeding', DESKTOP, member.client)
-  await page.getByText('You have 1 hit-and-run.').waitFor()
+test('members see their torrents, their sums, and hit-and-runs with the rule', async () => {
+  const { tracker } = site
+  const [rejected] = await tracker.sql<{ id: string }>(
+    `update torrents set state = 'rejected', state_reason = 'The audio is out of sync.' where name like 'Paper.Moons%'
+      returning id`,
+  )
+  const { page, problems } = await site.open('/me', DESKTOP, member.client)
+  await page.getByRole('link', { name: 'Your torrents' }).first().click()
+  await page.getByText('Reason: The audio is out of sync.').waitFor()
+  await page.getByText('Rejected', { exact: true }).waitFor()
+  expect(await problems('own-uploads')).toEqual([])
+  const tabs = page.getByRole('navigation', { name: 'Lists' })
+  for (const [tab, name, torrent] of [
+    ['Seeding', 'own-seeding', 'Paper.Moons'],
+    ['Snatched', 'own-snatched', 'Paper.Moons'],
+    ['Hit-and-runs', 'own-duties', 'The.Long.Harbour'],
+  ] as const) {
+    await tabs.getByRole('link', { name: tab }).press('Enter')
+    await page.getByRole('link', { name: torrent }).waitFor()
+    await page.getByText('Downloaded', { exact: true }).first().waitFor()
+    expect(await problems(name)).toEqual([])
+  }
   await page.getByText('2 d 13 h').waitFor()
   await page.getByText('Hit-and-run', { exact: true }).waitFor()
-  expect(await problems('me-seeding')).toEqual([])
+  await page.getByText('for 3 d').waitFor()
+  await tabs.getByRole('link', { name: 'Snatched' }).click()
+  await page.getByRole('link', { name: 'Sort by seed time, most first' }).press('Enter')
+  await page.waitForURL('**/me/torrents?list=snatched&by=seedTime')
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.getByLabel('Order').selectOption('uploaded asc')
+  await page.waitForURL('**/me/torrents?list=snatched&by=uploaded&order=asc')
+  await page.getByRole('link', { name: 'Paper.Moons' }).click()
+  await page.waitForURL(`**/torrents/${rejected?.id}`)
 })
 
-test('a member without hit-and-runs sees the rule', async () => {
+test('empty lists of torrents say so', async () => {
   const other = await site.tracker.signedIn('other')
-  const { page, problems } = await site.open('/me?tab=seeding', DESKTOP, other)
+  const { page, problems } = await site.open('/me/torrents', DESKTOP, other)
+  await page.getByText('You have not uploaded any torrents.').waitFor()
+  await page.getByRole('navigation', { name: 'Lists' }).getByRole('link', { name: 'Hit-and-runs' }).click()
   await page.getByText('No torrents left to seed.').waitFor()
   await page.getByText('for 3 d').waitFor()
-  expect(await problems('me-seeding-empty')).toEqual([])
+  expect(await problems('own-duties-empty')).toEqual([])
 })
 
 test('the meter shows what is left of the Torznab limits', async () => {

@@ -25,6 +25,9 @@ export function AccountMenu({ username, onShowKeys }: { username: string | undef
           <Link to="/me" onClick={close}>
             Your account
           </Link>
+          <Link to="/me/torrents" onClick={close}>
+            Your torrents
+          </Link>
           <Link to="/me" search={{ tab: 'keys' }} onClick={close}>
             Passkey and Torznab
           </Link>

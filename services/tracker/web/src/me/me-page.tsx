@@ -1,5 +1,5 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
-import { getRouteApi } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { formatDate } from '@vault-and-tracker/web-kit/format'
 import { usePageTitle } from '@vault-and-tracker/web-kit/frame'
 import { Tabs } from '@vault-and-tracker/web-kit/layout'
@@ -7,7 +7,6 @@ import { lazy, Suspense } from 'react'
 import { ownUser } from '../api/queries.ts'
 import { Invites } from './invites.tsx'
 import { Keys } from './keys.tsx'
-import { SeedingDuties } from './seeding-duties.tsx'
 import { Sessions } from './sessions.tsx'
 import { Statistics } from './statistics.tsx'
 
@@ -16,7 +15,6 @@ const Security = lazy(async () => ({ default: (await import('./security.tsx')).S
 const route = getRouteApi('/me')
 const TABS = [
   [undefined, 'Statistics'],
-  ['seeding', 'Hit-and-runs'],
   ['keys', 'Passkey and Torznab'],
   ['sessions', 'Sessions'],
   ['invites', 'Invites'],
@@ -34,12 +32,11 @@ export function MePage() {
         <h1>{user.username}</h1>
         <p className="muted">
           {user.role === 'member' ? 'Member' : user.role === 'moderator' ? 'Moderator' : 'Administrator'} since{' '}
-          {formatDate(user.created)} · {user.email}
+          {formatDate(user.created)} · {user.email} · <Link to="/me/torrents">Your torrents</Link>
         </p>
       </header>
       <Tabs label="Your account" tabs={TABS} current={tab} />
       {tab === undefined && <Statistics user={user} days={days} />}
-      {tab === 'seeding' && <SeedingDuties />}
       {tab === 'keys' && <Keys user={user} />}
       {tab === 'sessions' && <Sessions />}
       {tab === 'invites' && <Invites user={user} />}

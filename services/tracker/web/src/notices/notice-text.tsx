@@ -9,7 +9,7 @@ import { BreakableName } from '../release/release-tags.tsx'
 export function NoticeText({ notice, onFollow }: { notice: Notice; onFollow: () => void }) {
   const { kind, torrent, times, details } = notice
   const name = torrent ? (
-    <Link to="/torrents/$id" params={{ id: torrent.id }} onClick={onFollow}>
+    <Link to="/torrents/$id" params={{ id: torrent.id }} preload={false} onClick={onFollow}>
       <BreakableName name={torrent.name} />
     </Link>
   ) : (
@@ -83,12 +83,22 @@ function WithReason({ reason, children }: { reason: string | undefined; children
   return (
     <>
       <p>{children}</p>
-      {reason !== undefined && reason !== '' && <p className="muted">Reason: {reason}</p>}
+      {reason !== undefined && reason !== '' && (
+        <p className="muted">
+          Reason: <bdi>{reason}</bdi>
+        </p>
+      )}
     </>
   )
 }
 
-const FIELDS: Readonly<Record<string, string>> = { imdb: 'IMDb ID', tmdb: 'TMDB ID', tvdb: 'TVDB ID' }
+const FIELDS: Readonly<Record<string, string>> = {
+  imdb: 'IMDb ID',
+  tmdb: 'TMDB ID',
+  tvdb: 'TVDB ID',
+  hasNfo: 'NFO',
+  hasMediaInfo: 'MediaInfo',
+}
 
 const SCOPES = { site: 'New site-wide rates', account: 'New rates of your account' } as const
 

@@ -1,0 +1,110 @@
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
+import type { Listed, Page, Total } from '../pagination.ts'
+import { TORRENT_STATES } from '../search/listed-torrent.ts'
+
+/** The lists of a member's torrents. `duties` are torrents that they still have to seed. */
+export const OWN_LISTS = ['uploads', 'seeding', 'leeching', 'snatched', 'duties'] as const
+export type OwnList = (typeof OWN_LISTS)[number]
+
+/** Deleted torrents stay in the lists of their peers for 30 days. */
+export const OWN_STATES = [...TORRENT_STATES, 'deleted'] as const
+export type OwnTorrentState = (typeof OWN_STATES)[number]
+
+/** What lists of torrents can be sorted by. */
+export const OWN_SORTS = ['uploaded', 'downloaded', 'seedTime', 'completed', 'created', 'size', 'seeders'] as const
+export type OwnSort = (typeof OWN_SORTS)[number]
+
+/** What a member transferred of a torrent. Bytes are without rates. */
+export type OwnTransfer = {
+  readonly uploaded: number
+  readonly downloaded: number
+  readonly seedSeconds: number
+  readonly bytesLeft: number | null
+  readonly isSeeding: boolean
+  readonly lastSeen: Date
+  readonly completed: Date | null
+}
+
+export type OwnTorrent = {
+  readonly id: string
+  readonly name: string
+  readonly size: number
+  readonly state: OwnTorrentState
+  /** The moderator's reason, or why it was deleted. */
+  readonly reason: string | null
+  readonly downloadPercent: number
+  readonly uploadPercent: number
+  readonly created: Date
+  readonly seeders: number
+  readonly leechers: number
+  readonly snatches: number
+  /** Null if the member has never announced it. */
+  readonly transfer: OwnTransfer | null
+}
+
+/** Sums over all pages of a list, up to `MAX_EXACT_TOTAL` torrents. Bytes are without rates. */
+export type OwnTotals = Total & { readonly size: number; readonly uploaded: number; readonly downloaded: number }
+
+export type OwnQuery = {
+  readonly userId: string
+  readonly list: OwnList
+  /** Peers whose last announce is older are not active. */
+  readonly activeSince: Date
+  /** The required seed time. */
+  readonly requiredSeconds: number
+}
+
+export type OwnPage = Page & { readonly sort: OwnSort; readonly order: 'asc' | 'desc' }
+
+/** The torrents of members. Throws an error that `isUnavailable` recognises if Postgres is unavailable. */
+export type OwnTorrentStore = {
+  /** A list has the newest `MAX_OFFSET` uploads or snatches. Duties that the member is not seeding come first. */
+  list(query: OwnQuery, page: OwnPage): Promise<Listed<OwnTorrent>>
+  totals(query: OwnQuery): Promise<OwnTotals>
+}
+
+const INITIAL_SORTS = {
+  uploads: 'created',
+  seeding: 'uploaded',
+  leeching: 'downloaded',
+  snatched: 'completed',
+  duties: 'completed',
+} as const satisfies Record<OwnList, OwnSort>
+
+export type OwnTorrents = ReturnType<typeof createOwnTorrents>
+
+/**
+ * The torrents that a member uploaded, transfers or snatched.
+ *
+ * @param deps peers whose last announce is older than `peerTtlMs` are not active; `requiredSeedSeconds` is 0 if the site
+ *   requires nothing
+ */
+export function createOwnTorrents(deps: {
+  store: OwnTorrentStore
+  clock: Clock
+  peerTtlMs: number
+  requiredSeedSeconds: () => Promise<number>
+}) {
+  const queryOf = async (userId: string, list: OwnList): Promise<OwnQuery> => {
+    const activeSince = new Date(deps.clock.now() - deps.peerTtlMs)
+    return { userId, list, activeSince, requiredSeconds: await deps.requiredSeedSeconds() }
+  }
+
+  return {
+    async list(
+      userId: string,
+      {
+        list,
+        sort = INITIAL_SORTS[list],
+        ...page
+      }: Omit<OwnPage, 'sort'> & { list: OwnList; sort?: OwnSort | undefined },
+    ) {
+      return deps.store.list(await queryOf(userId, list), { ...page, sort })
+    },
+
+    async totals(userId: string, list: OwnList) {
+      const query = await queryOf(userId, list)
+      return { requiredSeconds: query.requiredSeconds, ...(await deps.store.totals(query)) }
+    },
+  }
+}
