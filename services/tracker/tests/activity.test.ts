@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { withClient } from '@vault-and-tracker/dev-env'
 import { createLedger } from '../src/accounting/ledger.store.ts'
 import { writeAccounting } from './support/accounting.ts'
 import { announce } from './support/announcer.ts'
@@ -171,6 +172,21 @@ test('lists of own torrents are sorted and paged, and show only those of the mem
   for (const query of ['', 'list=all', 'list=uploads&sort=name', 'list=uploads&order=up', 'list=uploads&list=snatched'])
     expect((await member.client.get(`/api/user/torrents?${query}`)).status).toBe(400)
   expect((await member.client.get('/api/user/torrents/totals')).status).toBe(400)
+})
+
+test('lists of own torrents that take long delay no one else', async () => {
+  const [member, other] = [await createMember(tracker, 'impatient'), await createMember(tracker, 'unaffected')]
+  await withClient(tracker.database.adminUrl, async (client) => {
+    await client.query('begin; lock table user_torrents in access exclusive mode')
+    const lists = Array.from({ length: 30 }, () => member.client.get('/api/user/torrents?list=snatched'))
+    const blocked = Promise.race(lists).then(({ status }) => ({ status, isList: true }))
+    for (let i = 0; i < 30; i += 1) {
+      const answer = await Promise.race([other.client.get('/api/notices/unread'), blocked])
+      expect(answer).toMatchObject({ status: 200, json: { total: 0 } })
+    }
+    await client.query('rollback')
+    await Promise.all(lists)
+  })
 })
 
 /** The size of each torrent of these tests. */

@@ -22,8 +22,6 @@ import { createNoticeStore } from '../notices/notices.store.ts'
 import { createNotices } from '../notices/notices.ts'
 import { createReseedStore } from '../notices/reseeds.store.ts'
 import { createReseeds } from '../notices/reseeds.ts'
-import { createOwnTorrentStore } from '../own-torrents/own-torrents.store.ts'
-import { createOwnTorrents } from '../own-torrents/own-torrents.ts'
 import type { SiteConfiguration } from '../site-settings/site-settings.ts'
 import { timeToLive } from '../swarm/interval.ts'
 import type { Connections } from './connections.ts'
@@ -81,12 +79,6 @@ export async function createAccountUseCases(connections: Connections, site: Site
     sessions: createSessions({ store: createSessionStore(redis), accounts: store, clock }),
     invites: createInvites({ store: createInviteStore(db), clock }),
     activity: createActivity({ accounts, store: createActivityStore(db), clock, peerTtlMs }),
-    ownTorrents: createOwnTorrents({
-      store: createOwnTorrentStore(db),
-      clock,
-      peerTtlMs,
-      requiredSeedSeconds: () => site.requiredSeedSeconds(),
-    }),
     notices: createNotices({ store: createNoticeStore(db), clock }),
     reseeds: createReseeds({ store: createReseedStore(db), clock }),
     /** The announce URL of a user. */

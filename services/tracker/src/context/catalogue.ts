@@ -3,6 +3,8 @@ import { createAdminLog } from '../admin-log/admin-log.store.ts'
 import { createCategoryStore } from '../categories/categories.store.ts'
 import { createCategories } from '../categories/categories.ts'
 import type { Schema } from '../db/schema.ts'
+import { createOwnTorrentStore } from '../own-torrents/own-torrents.store.ts'
+import { createOwnTorrents } from '../own-torrents/own-torrents.ts'
 import { createSearchMetrics } from '../search/search.metrics.ts'
 import { createSearchStore } from '../search/search.store.ts'
 import { createSearch } from '../search/search.ts'
@@ -57,15 +59,18 @@ export function createCatalogue(
   })
   invalidations.addCache({ onChange: catalogueState.forget, onMissed: catalogueState.revalidateAll })
   const torrentStore = createTorrentStore(db)
+  const { searches, queue } = createSearches(connections)
+  const peerTtlMs = timeToLive(config.ANNOUNCE_INTERVAL) * 1_000
   const search = createSearch({
-    ...searchDeps(connections),
+    store: createSearchStore(db, searches),
+    queue,
     torrents: torrentStore,
     categories: {
       all: async () => (await catalogueState.current()).categories,
       idsWithDeleted: async () => (await catalogueState.current()).categoryIds,
     },
     clock,
-    peerTtlMs: timeToLive(config.ANNOUNCE_INTERVAL) * 1_000,
+    peerTtlMs,
   })
   const torrentFiles = createTorrentFileReader(connections)
   resources.defer(() => torrentFiles.close())
@@ -96,6 +101,13 @@ export function createCatalogue(
         requiredSeedSeconds: () => site.requiredSeedSeconds(),
       }),
       search,
+      ownTorrents: createOwnTorrents({
+        store: createOwnTorrentStore(searches),
+        clock,
+        peerTtlMs,
+        requiredSeedSeconds: () => site.requiredSeedSeconds(),
+        queue,
+      }),
       adminLog: createAdminLog(db),
       bookmarks: createBookmarks({ store: createBookmarkStore(db), clock }),
     },
@@ -104,7 +116,7 @@ export function createCatalogue(
 }
 
 /** Searches have a separate connection pool, so that nothing else waits for them. */
-function searchDeps({ config, db, logger, metrics, resources }: Connections) {
+function createSearches({ config, logger, metrics, resources }: Connections) {
   const size = config.SEARCH_POOL_SIZE
   const searches = createKysely<Schema>(
     createPool({ url: config.DATABASE_URL, name: 'tracker search', size, logger, statementTimeoutMs: SEARCHES.runMs }),
@@ -112,7 +124,7 @@ function searchDeps({ config, db, logger, metrics, resources }: Connections) {
   resources.defer(() => searches.destroy())
   const counters = createSearchMetrics(metrics.registry, () => queue.counts())
   const queue = createSearchQueue({ ...SEARCHES, atOnce: size, runningEach: Math.ceil(size / 2) }, counters)
-  return { store: createSearchStore(db, searches), queue }
+  return { searches, queue }
 }
 
 function addBackground({ db, logger, background }: Connections, torrents: Torrents): void {

@@ -1,28 +1,40 @@
+import { errorCode } from '@vault-and-tracker/service-kit/core/errors'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../db/schema.ts'
 import { MAX_EXACT_TOTAL, MAX_OFFSET, totalOf } from '../pagination.ts'
 import type { TorrentState } from '../search/listed-torrent.ts'
+import { OutOfTime } from '../search/search-queue.ts'
 import type { OwnList, OwnPage, OwnQuery, OwnSort, OwnTorrent, OwnTorrentStore } from './own-torrents.ts'
 
-/** The torrents of members in Postgres. Announces arrive there within seconds. */
+/** The torrents of members in Postgres, where announces arrive within seconds. @param db cancels long statements */
 export function createOwnTorrentStore(db: Db): OwnTorrentStore {
+  async function read<Row>(statement: RawBuilder<Row>): Promise<readonly Row[]> {
+    try {
+      return (await statement.execute(db)).rows
+    } catch (error) {
+      throw errorCode(error) === CANCELED ? new OutOfTime('', { cause: error }) : error
+    }
+  }
+
   return {
     list: async (query, page) => {
-      const [{ rows }, { rows: counts }] = await Promise.all([
-        itemsOf(query, page).execute(db),
-        countOf(query).execute(db),
-      ])
+      // One after the other, because a member has one connection at a time.
+      const rows = await read(itemsOf(query, page))
+      const [found] = await read(countOf(query))
       const { page: number, limit } = page
-      return { items: rows.map(toOwnTorrent), page: number, limit, ...totalOf(counts[0]?.counted ?? 0) }
+      return { items: rows.map(toOwnTorrent), page: number, limit, ...totalOf(found?.counted ?? 0) }
     },
 
     totals: async (query) => {
-      const { rows } = await sumsOf(query).execute(db)
-      const { counted = 0, size = 0, uploaded = 0, downloaded = 0 } = rows[0] ?? {}
+      const [sums] = await read(sumsOf(query))
+      const { counted = 0, size = 0, uploaded = 0, downloaded = 0 } = sums ?? {}
       return { ...totalOf(counted), size, uploaded, downloaded }
     },
   }
 }
+
+/** The SQLSTATE of statements that took too long. */
+const CANCELED = '57014'
 
 const TRANSFER = sql`uploaded_actual, downloaded_actual, seed_seconds, bytes_left, last_state, last_seen_at, completed_at`
 

@@ -1,6 +1,7 @@
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import type { Listed, Page, Total } from '../pagination.ts'
 import { TORRENT_STATES } from '../search/listed-torrent.ts'
+import type { SearchQueue } from '../search/search-queue.ts'
 
 /** The lists of a member's torrents. `duties` are torrents that they still have to seed. */
 export const OWN_LISTS = ['uploads', 'seeding', 'leeching', 'snatched', 'duties'] as const
@@ -56,7 +57,10 @@ export type OwnQuery = {
 
 export type OwnPage = Page & { readonly sort: OwnSort; readonly order: 'asc' | 'desc' }
 
-/** The torrents of members. Throws an error that `isUnavailable` recognises if Postgres is unavailable. */
+/**
+ * The torrents of members. Throws OutOfTime if a statement takes too long, and an error that `isUnavailable` recognises if
+ * Postgres is unavailable.
+ */
 export type OwnTorrentStore = {
   /** A list has the newest `MAX_OFFSET` uploads or snatches. Duties that the member is not seeding come first. */
   list(query: OwnQuery, page: OwnPage): Promise<Listed<OwnTorrent>>
@@ -76,6 +80,8 @@ export type OwnTorrents = ReturnType<typeof createOwnTorrents>
 /**
  * The torrents that a member uploaded, transfers or snatched.
  *
+ * Reads take turns with searches, so that members with many torrents delay no one else.
+ *
  * @param deps peers whose last announce is older than `peerTtlMs` are not active; `requiredSeedSeconds` is 0 if the site
  *   requires nothing
  */
@@ -84,7 +90,10 @@ export function createOwnTorrents(deps: {
   clock: Clock
   peerTtlMs: number
   requiredSeedSeconds: () => Promise<number>
+  queue: Pick<SearchQueue, 'admit' | 'run'>
 }) {
+  const inTurn = <T>(userId: string, read: () => Promise<T>): Promise<T> =>
+    deps.queue.admit(userId, () => deps.queue.run(userId, read))
   const queryOf = async (userId: string, list: OwnList): Promise<OwnQuery> => {
     const activeSince = new Date(deps.clock.now() - deps.peerTtlMs)
     return { userId, list, activeSince, requiredSeconds: await deps.requiredSeedSeconds() }
@@ -99,12 +108,14 @@ export function createOwnTorrents(deps: {
         ...page
       }: Omit<OwnPage, 'sort'> & { list: OwnList; sort?: OwnSort | undefined },
     ) {
-      return deps.store.list(await queryOf(userId, list), { ...page, sort })
+      const query = await queryOf(userId, list)
+      return inTurn(userId, () => deps.store.list(query, { ...page, sort }))
     },
 
     async totals(userId: string, list: OwnList) {
       const query = await queryOf(userId, list)
-      return { requiredSeconds: query.requiredSeconds, ...(await deps.store.totals(query)) }
+      const totals = await inTurn(userId, () => deps.store.totals(query))
+      return { requiredSeconds: query.requiredSeconds, ...totals }
     },
   }
 }
