@@ -249,10 +249,17 @@ test('a member asks for seeders of five torrents per day, even all at once', asy
   expect((await ask(refused[0])).status).toBe(200)
 })
 
-test('notices about a torrent are deleted with it', async () => {
+test('notices about a torrent are deleted with it, except about further matches of a search', async () => {
   const uploader = await createMember(tracker, 'purged')
+  const follower = await createMember(tracker, 'follower')
   const { id } = await uploadTorrent(uploader, 'Purged')
   await approve(id)
+  const search = { to: follower.id, kind: 'search', torrentId: id } as const
+  const by = { actorId: uploader.id, at: new Date(tracker.now()) }
+  await notify(tracker.db, by, [{ ...search, topic: 'a' }])
+  await notify(tracker.db, by, [{ ...search, topic: 'a' }])
+  await notify(tracker.db, by, [{ ...search, topic: 'b' }])
   await uploader.client.delete(`/api/torrents/${id}`)
   expect(await listOf(uploader.client)).toEqual([])
+  expect(await listOf(follower.client)).toMatchObject([{ kind: 'search', times: 1, torrent: null }])
 })

@@ -39,10 +39,10 @@ export async function notify(trx: Db, by: ActedBy, notices: readonly NewNotice[]
       on conflict (user_id, kind, topic) where read_at is null do update set
         times = n.times + excluded.times, torrent_id = excluded.torrent_id, details = excluded.details,
         created_at = excluded.created_at
-      returning user_id
+      returning user_id, xmax = 0 as is_new
     ), surplus as (
       select id from notices where id in (
-        select older.id from (select distinct user_id from written) as recipient cross join lateral (
+        select older.id from (select distinct user_id from written where is_new) as recipient cross join lateral (
           select id from notices where notices.user_id = recipient.user_id
           order by created_at desc, id desc offset ${MAX_NOTICES - 1}
         ) as older
@@ -51,8 +51,18 @@ export async function notify(trx: Db, by: ActedBy, notices: readonly NewNotice[]
     delete from notices where id in (select id from surplus)`.execute(trx)
 }
 
-/** Deletes the notices about a torrent. Stores call it in the transaction that deletes the torrent. */
+/**
+ * Deletes the notices about a torrent. Notices about other matches of a saved search too stay. Stores call it in the
+ * transaction that deletes the torrent.
+ */
 export async function deleteNoticesAbout(trx: Db, torrentId: string): Promise<void> {
+  await trx
+    .updateTable('notices')
+    .set((eb) => ({ torrent_id: null, times: eb('times', '-', 1) }))
+    .where('torrent_id', '=', torrentId)
+    .where('kind', '=', 'search')
+    .where('times', '>', 1)
+    .execute()
   await trx.deleteFrom('notices').where('torrent_id', '=', torrentId).execute()
 }
 

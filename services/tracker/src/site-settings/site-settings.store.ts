@@ -77,7 +77,7 @@ export function createSiteSettingsStore(db: Db): SiteSettingsStore {
 
 /** Members who were away for longer receive no notice. */
 const PRESENT = sql<Date>`now() - interval '30 days'`
-const MAX_RECIPIENTS = 10_000
+const MAX_RECIPIENTS = 5_000
 
 async function notifyMembers(
   trx: Transaction<Schema>,

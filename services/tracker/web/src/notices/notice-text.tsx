@@ -44,12 +44,10 @@ export function NoticeText({ notice, onFollow }: { notice: Notice; onFollow: () 
     case 'search':
       return (
         <p>
-          {times === 1 ? (
+          {torrent !== null && times === 1 ? (
             <>{name} matches</>
           ) : (
-            <>
-              {formatNumberOf(times, 'new torrent')} match, such as {name},
-            </>
+            `${formatNumberOf(times, 'new torrent')} ${times === 1 ? 'matches' : 'match'}`
           )}{' '}
           your saved search{' '}
           {details.search && (
@@ -57,7 +55,7 @@ export function NoticeText({ notice, onFollow }: { notice: Notice; onFollow: () 
               {details.search.name}
             </Link>
           )}
-          .
+          {torrent !== null && times > 1 && <>, the latest {name}</>}.
         </p>
       )
     case 'second-factor':

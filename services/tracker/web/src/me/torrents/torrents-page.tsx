@@ -29,7 +29,11 @@ export function OwnTorrentsPage() {
   const columns = columnsOf(list, dataUpdatedAt, totals?.requiredSeconds)
   return (
     <div className="stack">
-      <PageHead title="Your torrents" />
+      <PageHead title="Your torrents">
+        <Link to="/torrents" search={{ mine: 'bookmarked' }}>
+          Bookmarks
+        </Link>
+      </PageHead>
       <Tabs label="Lists" name="list" tabs={TABS} current={search.list} />
       {list === 'duties' && totals !== undefined && <Rule seconds={totals.requiredSeconds} />}
       {data === undefined ? (
