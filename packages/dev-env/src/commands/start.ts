@@ -2,6 +2,7 @@ import { describeError, Fault } from '../processes/command.mjs'
 import { killAll, type ManagedProcess, stopAll } from '../processes/managed-process.ts'
 import { portProblem } from '../processes/ports.ts'
 import { type BuildOptions, build, watchWebApplications } from '../world/build.ts'
+import { startDemoClients } from '../world/demo-clients.ts'
 import { SERVICES, stopLeftoverServices, type WorldOptions } from '../world/services.ts'
 import { startWorld } from '../world/world.ts'
 import { banner } from './banner.ts'
@@ -27,10 +28,12 @@ export type StartOptions = BuildOptions &
 export async function start(options: StartOptions): Promise<void> {
   const { root, fromSource, dataDir, lock, beganAt } = options
   let isReady = false
+  const clients = new AbortController()
   const ending = createShutdown({
     say: (text) => console.error(text),
     stop: async () => {
       lock.stopping()
+      clients.abort()
       return await stopAll()
     },
     isReady: () => isReady,
@@ -58,6 +61,7 @@ export async function start(options: StartOptions): Promise<void> {
     if (fromSource) await restartOnChange(world, options, () => ending.isRunning)
     else Object.values(world.services).forEach(endWith)
     isReady = true
+    startDemoClients(world.demo.tracker.url, world.swarms, clients.signal)
     console.log(
       `${banner(world.demo, { root, dataDir })}\nReady after ${((Date.now() - beganAt) / 1000).toFixed(1)} s.`,
     )

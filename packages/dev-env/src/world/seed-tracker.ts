@@ -1,9 +1,9 @@
 import { join } from 'node:path'
-import { Fault } from '../processes/command.mjs'
+import { capture, Fault } from '../processes/command.mjs'
 import { generateFile, torrentOf } from './demo-torrent.ts'
 import { bytesOf, type Call, callerWith, jsonOf, signIn, uploadTorrent } from './http.ts'
-import { runServiceCommand, type Service } from './services.ts'
-import type { DemoUser, StateFile } from './state.ts'
+import { runServiceCommand, type Service, sourceArguments } from './services.ts'
+import type { DemoSwarm, DemoUser, StateFile } from './state.ts'
 
 const FILE = join('demo', 'vault-and-tracker-demo.bin')
 const FILE_BYTES = 4 * 1024 * 1024
@@ -11,7 +11,7 @@ const TORRENT = { name: 'Vault and Tracker demo file', category: 'software' }
 
 type TrackerSeed = { service: Service; dataDir: string; url: string; file: StateFile }
 
-/** Creates users, categories and one torrent if they are missing. */
+/** Creates users, categories, a torrent with content, and a community with a past, if they are missing. */
 export async function seedTracker(seed: TrackerSeed): Promise<void> {
   const { state, save } = seed.file
   if (await isSeeded(seed)) return
@@ -25,17 +25,32 @@ export async function seedTracker(seed: TrackerSeed): Promise<void> {
   // 409 means that there are categories.
   if (categories.status !== 409) await bytesOf(categories)
   state.tracker.torrent = await ensureTorrent(seed, call)
+  state.tracker.swarms ??= await seedCommunity(seed.service)
   state.tracker.cookie = cookie
   save()
 }
 
 /** Whether the demo data is complete. One request is enough, which keeps starts short. */
 async function isSeeded({ url, file }: TrackerSeed): Promise<boolean> {
-  const { users, torrent, cookie } = file.state.tracker
-  if (torrent === undefined || cookie === undefined || users.some(({ passkey }) => passkey === undefined)) return false
+  const { users, torrent, swarms, cookie } = file.state.tracker
+  if (
+    torrent === undefined ||
+    swarms === undefined ||
+    cookie === undefined ||
+    users.some(({ passkey }) => passkey === undefined)
+  )
+    return false
   const response = await callerWith(url, cookie)('GET', `/api/torrents/${torrent.id}`)
   await response.body?.cancel()
   return response.ok
+}
+
+/** Fills the tracker with other members and their torrents. The script is not a part of the compiled service. */
+async function seedCommunity({ code: { root }, env }: Service): Promise<readonly DemoSwarm[]> {
+  const args = sourceArguments(join(root, 'services/tracker/demo/seed.ts'))
+  const seeded = await capture(process.execPath, args, { env: { PATH: process.env['PATH'], TZ: 'UTC', ...env } })
+  if (seeded.code !== 0) throw new Error(`the demo of the tracker was not created:\n${seeded.output}`)
+  return JSON.parse(seeded.stdout) as DemoSwarm[]
 }
 
 async function ensureUser({ service, url }: TrackerSeed, user: DemoUser): Promise<string> {

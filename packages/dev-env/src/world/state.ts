@@ -12,6 +12,14 @@ export type DemoUser = {
   passkey?: string
 }
 
+/** A torrent of the demo, and the passkeys of the members who seed and download it. */
+export type DemoSwarm = {
+  infoHash: string
+  size: number
+  seeders: readonly string[]
+  leechers: readonly string[]
+}
+
 /** Generated values that stay the same as long as the data exists. */
 export type WorldState = {
   /** The last ports of the private servers. */
@@ -22,6 +30,8 @@ export type WorldState = {
   tracker: {
     users: DemoUser[]
     torrent?: { id: string; infoHash: string }
+    /** The swarms of the demo, once it is seeded. */
+    swarms?: readonly DemoSwarm[]
     /** The administrator's session. Reusing it keeps starts below the tracker's limit of sign-ins. */
     cookie?: string
   }

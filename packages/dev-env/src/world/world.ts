@@ -18,11 +18,12 @@ import {
   startService,
   type WorldOptions,
 } from './services.ts'
-import { openState, rolePassword, type StateFile } from './state.ts'
+import { type DemoSwarm, openState, rolePassword, type StateFile } from './state.ts'
 
 /** Both services, ready and with demo data. `stopAll()` stops them. */
 export type World = {
   demo: Demo
+  swarms: readonly DemoSwarm[]
   services: Record<ServiceName, ManagedProcess>
   /** The private servers. */
   servers: ManagedProcess[]
@@ -90,6 +91,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   })
   return {
     demo: writeDemo(dataDir, { vault: vault.url, tracker: tracker.url }, file.state, adminToken),
+    swarms: file.state.tracker.swarms ?? [],
     services,
     servers: [postgres, redis].flatMap(({ process }) => process ?? []),
     migrate: (name) => prepared[name].migrate(),
