@@ -13,14 +13,15 @@ import { readVersion } from '@vault-and-tracker/service-kit/config/env'
 import { healthRoutes } from '@vault-and-tracker/service-kit/http/health'
 import type { Logger } from '@vault-and-tracker/service-kit/log/logger'
 import express, { type Express } from 'express'
-import { accountEndpoints } from './accounts/accounts.routes.ts'
+import { z } from 'zod'
+import { accountEndpoints, ownUser, presentOwnUser } from './accounts/accounts.routes.ts'
 import { activityEndpoints } from './accounts/activity.routes.ts'
 import { factorEndpoints } from './accounts/factors.routes.ts'
 import { mailLinkEndpoints } from './accounts/mail-links.routes.ts'
 import { signInEndpoints } from './accounts/sign-ins.routes.ts'
 import { userEndpoints } from './accounts/users.routes.ts'
 import { adminLogEndpoints } from './admin-log/admin-log.routes.ts'
-import { categoryEndpoints } from './categories/categories.routes.ts'
+import { categoryEndpoints, categoryTree, presentTree } from './categories/categories.routes.ts'
 import type { Context, UseCases } from './context.ts'
 import { apiError, ERRORS } from './errors.ts'
 import { createErrorAnswer, errorBodySchema } from './http/errors.middleware.ts'
@@ -29,13 +30,14 @@ import { noticeEndpoints } from './notices/notices.routes.ts'
 import { overviewEndpoints } from './overview/overview.routes.ts'
 import { ownTorrentEndpoints } from './own-torrents/own-torrents.routes.ts'
 import { reportEndpoints } from './reports/reports.routes.ts'
+import { rulesEndpoints } from './rules/rules.routes.ts'
 import { feedEndpoints } from './saved-searches/feeds.routes.ts'
 import { savedSearchEndpoints } from './saved-searches/saved-searches.routes.ts'
 import { createTrackerServer, type TrackerServer } from './server.ts'
 import { lookFiles } from './site-settings/look.routes.ts'
 import { lookOf } from './site-settings/look.ts'
 import { siteInformationEndpoints, siteSettingsEndpoints } from './site-settings/site-settings.routes.ts'
-import { codesOf, type TrackerEndpoint, type TrackerSurface } from './surface.ts'
+import { codesOf, endpoints, type TrackerEndpoint, type TrackerSurface } from './surface.ts'
 import { swarmStatisticsEndpoints } from './swarm-statistics/swarm-statistics.routes.ts'
 import { bookmarkEndpoints } from './torrents/bookmarks.routes.ts'
 import { moderationEndpoints } from './torrents/moderation.routes.ts'
@@ -44,8 +46,37 @@ import { torrentPageEndpoints } from './torrents/torrent-page.routes.ts'
 import { torrentEndpoints } from './torrents/torrents.routes.ts'
 import { torznabAdminEndpoints, torznabUsageEndpoints } from './torznab/torznab-admin.routes.ts'
 
+/** The first reads of the web application in one request, because each request of a phone takes long. */
+const startEndpoint = endpoints<UseCases>()({
+  tag: 'accounts',
+  access: 'account',
+  limit: 'read',
+  method: 'GET',
+  path: '/api/start',
+  operationId: 'getStart',
+  summary: 'Get what every page shows: your account, the categories, and what waits for you',
+  answer: z
+    .object({
+      user: ownUser,
+      categories: z.array(categoryTree),
+      unread: z.object({ total: z.int(), totalIsExact: z.boolean() }).meta({ description: 'your unread notices' }),
+      rulesWaiting: z.boolean().meta({ description: 'whether you have to accept the current rules' }),
+    })
+    .meta({ id: 'Start' }),
+  handle: async ({ caller }, { categories, notices, rules, announceUrl }) => {
+    const { account } = caller.session
+    const [all, unread, rulesWaiting] = await Promise.all([
+      categories.all(),
+      notices.countUnread(account.id),
+      rules.isWaiting(account.id),
+    ])
+    return { user: presentOwnUser(account, announceUrl), categories: presentTree(all).items, unread, rulesWaiting }
+  },
+})
+
 /** Every endpoint of the REST surface. */
 export const ENDPOINTS: readonly TrackerEndpoint<UseCases>[] = [
+  startEndpoint,
   ...signInEndpoints,
   ...accountEndpoints,
   ...factorEndpoints,
@@ -66,6 +97,7 @@ export const ENDPOINTS: readonly TrackerEndpoint<UseCases>[] = [
   ...userEndpoints,
   ...moderationEndpoints,
   ...reportEndpoints,
+  ...rulesEndpoints,
   ...siteSettingsEndpoints,
   ...overviewEndpoints,
   ...swarmStatisticsEndpoints,
@@ -89,6 +121,7 @@ export function describeApi(): OpenApiDocument {
       feeds: 'Feeds of saved searches and bookmarks',
       users: 'User administration',
       moderation: 'Moderation of uploaded torrents',
+      rules: 'The rules of the site',
       site: 'Site-wide settings and the overview',
       swarms: 'Swarm statistics for staff',
       torznab: 'Settings and statistics of the Torznab API',
@@ -118,17 +151,8 @@ export function createHttpServer(context: Context, options: { logger: Logger; st
 const WEB_FOLDER = fileURLToPath(new URL('../web/dist', import.meta.url))
 /** The first path segments of the web application's URLs. */
 const WEB_PAGES = [
-  'login',
-  'register',
-  'reset',
-  'confirm-email',
-  'torrents',
-  'saved',
-  'upload',
-  'me',
-  'notices',
-  'users',
-  'admin',
+  ...['login', 'register', 'reset', 'confirm-email', 'welcome', 'rules'],
+  ...['torrents', 'saved', 'upload', 'me', 'notices', 'users', 'admin'],
 ] as const
 
 /** The designed mark of the site. */

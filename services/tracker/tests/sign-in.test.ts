@@ -36,6 +36,7 @@ test('registering signs in and returns the account', async () => {
     canDownload: true,
     statsPublic: true,
     invitesLeft: 0,
+    ...{ uploaded: 0, downloaded: 0, ratio: null },
   })
   expect((await client.get('/api/user/me')).json).toEqual(answer.json)
   // To staff they were seen when they registered.

@@ -1,5 +1,6 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { eventually } from '@vault-and-tracker/dev-env'
+import { sql } from 'kysely'
 import type { Answer, Client } from './support/client.ts'
 import { makePng, pngChunk } from './support/make-png.ts'
 import { makeTorrent } from './support/make-torrent.ts'
@@ -76,7 +77,7 @@ test('uploads of members wait once an administrator demands approval, and edits 
 
 test('the minimum seed time follows the panel', async () => {
   const member = await tracker.signedIn('seeder')
-  const required = async (): Promise<unknown> => (await member.get('/api/user/seeding-duties')).json
+  const required = async (): Promise<unknown> => (await member.get('/api/user/torrents/totals?list=duties')).json
   expect(await required()).toMatchObject({ requiredSeconds: 48 * 3_600 })
   await change({ seedHours: 5 })
   expect(await required()).toMatchObject({ requiredSeconds: 5 * 3_600 })
@@ -179,4 +180,80 @@ test.each([
 test('what follows the picture in a file is not published', async () => {
   const set = await setLogo(Buffer.concat([makePng(16), Buffer.from('<script>alert(1)</script>')]))
   expect((await tracker.client().get(set.member('logo'))).bytes).toEqual(makePng(16))
+})
+
+describe('the rules', () => {
+  const publish = (text: string, replaces: number): Promise<Answer> =>
+    admin.post('/api/admin/rules', { text, replaces })
+
+  test('members accept each version once, and it is recorded', async () => {
+    const member = await tracker.signedIn('reader')
+    const waiting = async (): Promise<unknown> => (await member.get('/api/start')).json
+    expect((await member.get('/api/rules')).json).toEqual({ version: 0, text: '', published: null, accepted: null })
+    expect(await waiting()).toMatchObject({ rulesWaiting: false, user: { username: 'reader', ratio: null } })
+    expect((await publish('# Be kind\r\n\r\n- Seed.', 0)).status).toBe(204)
+    expect(await waiting()).toMatchObject({ rulesWaiting: true })
+    expect((await member.get('/api/rules')).json).toMatchObject({ version: 1, text: '# Be kind\n\n- Seed.' })
+    for (let time = 0; time < 2; time += 1)
+      expect((await member.post('/api/rules/acceptance', { version: 1 })).status).toBe(204)
+    expect(await waiting()).toMatchObject({ rulesWaiting: false })
+    expect((await member.get('/api/rules')).json).toMatchObject({ accepted: expect.stringMatching(/Z$/) })
+
+    expect((await publish('# Be kinder', 1)).status).toBe(204)
+    expect(await waiting()).toMatchObject({ rulesWaiting: true })
+    for (const version of [0, 1, 3]) expect((await member.post('/api/rules/acceptance', { version })).status).toBe(409)
+    expect((await admin.get('/api/admin/rules')).json).toMatchObject({
+      items: [
+        { version: 2, acceptances: 0, by: { username: 'admin' } },
+        { version: 1, acceptances: 1 },
+      ],
+      total: 2,
+    })
+    expect((await admin.get('/api/admin/rules/1')).json).toEqual({ text: '# Be kind\n\n- Seed.' })
+    expect((await admin.get('/api/admin/log?action=rules.publish&limit=1')).json).toMatchObject({
+      items: [{ before: { version: 1 }, after: { version: 2, rules: '# Be kinder' } }],
+    })
+  })
+
+  test('of administrators who replace the same version at once, one succeeds', async () => {
+    const answers = await Promise.all(['A', 'B', 'C', 'D'].map((text) => publish(text, 2)))
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([204, 409, 409, 409])
+    expect((await publish('Late', 1)).status).toBe(409)
+  })
+
+  test('the run-time role can neither change nor delete versions and acceptances', async () => {
+    for (const statement of [
+      'delete from rules',
+      `update rules set text = 'x'`,
+      'delete from rule_acceptances',
+      'update rule_acceptances set version = 2',
+    ])
+      await expect(sql.raw(statement).execute(tracker.db)).rejects.toThrow('permission denied')
+  })
+
+  test.each(['', ' \n ', 'x'.repeat(20_001), 'a\u0000b', 7])('refuses %j as a text', async (text) => {
+    expect((await admin.post('/api/admin/rules', { text, replaces: 0 })).status).toBe(400)
+  })
+
+  test('members cannot publish, and visitors cannot read', async () => {
+    const member = await tracker.signedIn('author')
+    expect((await member.post('/api/admin/rules', { text: 'Mine', replaces: 0 })).status).toBe(403)
+    expect((await tracker.client().get('/api/rules')).status).toBe(401)
+    expect((await admin.get('/api/admin/rules/99')).status).toBe(404)
+  })
+})
+
+test('the checklist knows what is set up', async () => {
+  const checklist = async (): Promise<unknown> => (await admin.get('/api/admin/checklist')).json
+  expect(await checklist()).toEqual({
+    ...{ look: true, registration: false, categories: true, rules: true, upload: true, dismissed: false },
+  })
+  await change({ registration: 'invite', checklistDismissed: true })
+  expect(await checklist()).toMatchObject({ registration: true, dismissed: true })
+  const fresh = await startTracker()
+  const owner = await fresh.signedIn('owner', 'admin')
+  expect((await owner.get('/api/admin/checklist')).json).toEqual({
+    ...{ look: false, registration: false, categories: false, rules: false, upload: false, dismissed: false },
+  })
+  await fresh.stop()
 })

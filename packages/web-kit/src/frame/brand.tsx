@@ -1,18 +1,13 @@
-import { applicationName } from './use-page-title.ts'
+import { useStore } from '../start/store.ts'
+import { brand } from './brand-store.ts'
 
-/** The mark and the name of the site, as the document names them: its icon and its title. */
+/** The mark and the name of the site. */
 export function Brand() {
+  const { name, mark } = useStore(brand())
   return (
     <>
-      <img className="brand-mark" src={markAddress()} alt="" width={24} height={24} />
-      <span className="brand-name">{applicationName()}</span>
+      <img className="brand-mark" src={mark} alt="" width={24} height={24} />
+      <span className="brand-name">{name}</span>
     </>
   )
-}
-
-let mark: string | undefined
-
-/** The address of the icon that the document was served with. */
-function markAddress(): string {
-  return (mark ??= document.querySelector<HTMLLinkElement>('link[rel="icon"]')?.href ?? '')
 }

@@ -1,14 +1,10 @@
 import { useEffect } from 'react'
-
-let application: string | undefined
-
-/** The name of the application: the title of the document as it was served. */
-export function applicationName(): string {
-  return (application ??= document.title)
-}
+import { useStore } from '../start/store.ts'
+import { brand } from './brand-store.ts'
 
 export function usePageTitle(title: string): void {
+  const { name } = useStore(brand())
   useEffect(() => {
-    document.title = `${title} · ${applicationName()}`
-  }, [title])
+    document.title = `${title} · ${name}`
+  }, [title, name])
 }

@@ -3,7 +3,7 @@ import { apiError } from '../errors.ts'
 import { idParams, pageOf, pageOfAll, pageQuery, time } from '../http/fields.ts'
 import { endpoints, type Visitor } from '../surface.ts'
 import { ACCOUNT_STATES, type Account, type Accounts, PASSWORD_LENGTH, ROLES, USERNAME_PATTERN } from './accounts.ts'
-import type { Activity } from './activity.ts'
+import { type Activity, ratioOf } from './activity.ts'
 import type { Invites } from './invites.ts'
 import type { Sessions, StoredSession } from './sessions.ts'
 
@@ -26,6 +26,9 @@ export const ownUser = publicUser
     canDownload: z.boolean(),
     statsPublic: z.boolean(),
     invitesLeft: z.int(),
+    uploaded: z.int().meta({ description: 'bytes, with rates applied' }),
+    downloaded: z.int().meta({ description: 'bytes, with rates applied' }),
+    ratio: z.number().nullable().meta({ description: 'null if nothing was downloaded' }),
   })
   .meta({ id: 'OwnUser' })
 
@@ -251,7 +254,7 @@ export function presentUser(account: Account): z.input<typeof publicUser> {
 
 /** An account with the fields that only its owner can see. */
 export function presentOwnUser(account: Account, announceUrl: (passkey: string) => string): z.input<typeof ownUser> {
-  const { email, passkey, canDownload, statsPublic, invitesLeft } = account
+  const { email, passkey, canDownload, statsPublic, invitesLeft, uploaded, downloaded } = account
   return {
     ...presentUser(account),
     email,
@@ -260,6 +263,7 @@ export function presentOwnUser(account: Account, announceUrl: (passkey: string) 
     canDownload,
     statsPublic,
     invitesLeft,
+    ...{ uploaded, downloaded, ratio: ratioOf(uploaded, downloaded) },
   }
 }
 

@@ -10,6 +10,7 @@ export const ADMIN_ACTIONS = [
   'category.seed',
   'category.update',
   'report.resolve',
+  'rules.publish',
   'site.update',
   'torrent.approve',
   'torrent.delete',

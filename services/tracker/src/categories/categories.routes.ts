@@ -6,7 +6,8 @@ import { type Categories, type Category, SLUG_PATTERN, treeOf } from './categori
 const category = z
   .object({ id: z.string(), slug: z.string(), name: z.string(), torznabId: z.int(), position: z.int() })
   .meta({ id: 'Category' })
-const tree = pageOf(category.extend({ subcategories: z.array(category) }).meta({ id: 'CategoryTree' }))
+export const categoryTree = category.extend({ subcategories: z.array(category) }).meta({ id: 'CategoryTree' })
+const tree = pageOf(categoryTree)
 /** The page of responses to requests without page parameters. */
 const FIRST_PAGE = { page: 1, limit: 1_000 }
 
@@ -151,7 +152,7 @@ function present({ id, slug, name, torznabId, position }: Category) {
   return { id, slug, name, torznabId, position }
 }
 
-function presentTree(all: readonly Category[], page = FIRST_PAGE) {
+export function presentTree(all: readonly Category[], page = FIRST_PAGE) {
   const roots = treeOf(all).map((root) => ({ ...present(root), subcategories: root.subcategories.map(present) }))
   return pageOfAll(roots, page)
 }

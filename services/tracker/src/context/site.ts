@@ -1,11 +1,13 @@
+import { createRulesStore } from '../rules/rules.store.ts'
+import { createRules } from '../rules/rules.ts'
 import { createSiteSettingsStore } from '../site-settings/site-settings.store.ts'
 import { createSiteSettings } from '../site-settings/site-settings.ts'
 import type { Connections } from './connections.ts'
 
-/** The use cases of the site: its settings. */
+/** The use cases of the site: its settings, and its rules. */
 export type Site = ReturnType<typeof createSite>
 
-/** Creates the site settings, whose defaults are in the configuration. */
+/** Creates the rules, and the site settings, whose defaults are in the configuration. */
 export function createSite({ config, db, invalidations, clock }: Connections) {
   const siteConfiguration = createSiteSettings({
     store: createSiteSettingsStore(db),
@@ -24,5 +26,5 @@ export function createSite({ config, db, invalidations, clock }: Connections) {
     onChange: (change) => siteConfiguration.forget(change),
     onMissed: () => siteConfiguration.revalidateAll(),
   })
-  return { siteConfiguration }
+  return { siteConfiguration, rules: createRules({ store: createRulesStore(db), clock }) }
 }

@@ -48,6 +48,17 @@ const settings = z
   })
   .meta({ id: 'SiteSettings' })
 
+const checklist = z
+  .object({
+    look: z.boolean().meta({ description: 'name, accent or logo' }),
+    registration: z.boolean().meta({ description: 'chosen in the panel' }),
+    categories: z.boolean(),
+    rules: z.boolean(),
+    upload: z.boolean(),
+    dismissed: z.boolean(),
+  })
+  .meta({ id: 'Checklist' })
+
 const information = z
   .object({
     registration: policy.registration,
@@ -86,6 +97,16 @@ export const siteSettingsEndpoints = [
     answer: settings,
     handle: async ({ body, caller }, { siteConfiguration }) =>
       present(await siteConfiguration.change(body, caller.session.account.id), siteConfiguration),
+  }),
+  endpoint({
+    ...admin,
+    method: 'GET',
+    limit: 'read',
+    path: '/api/admin/checklist',
+    operationId: 'getChecklist',
+    summary: 'Get what is set up on a new site',
+    answer: checklist,
+    handle: (_input, { siteConfiguration }) => siteConfiguration.checklist(),
   }),
   endpoint({
     ...admin,

@@ -70,6 +70,14 @@ export function createSiteSettingsStore(db: Db): SiteSettingsStore {
         return await trx.updateTable('site_settings').set({ logo: digest }).returning(COLUMNS).executeTakeFirstOrThrow()
       }),
 
+    async progress() {
+      const { rows } = await sql<Awaited<ReturnType<SiteSettingsStore['progress']>>>`
+        select exists (select from categories where deleted_at is null) as categories,
+          exists (select from rules) as rules,
+          exists (select from torrents where deleted_at is null) as upload`.execute(db)
+      return rows[0] ?? { categories: false, rules: false, upload: false }
+    },
+
     logo: async (digest) =>
       (await db.selectFrom('site_logos').select('png').where('digest', '=', digest).executeTakeFirst())?.png,
   }

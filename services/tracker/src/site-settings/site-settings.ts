@@ -47,12 +47,23 @@ export type SiteSettingsChanges = {
 /** The look of the site, and the policies that apply. */
 export type CurrentSite = SitePolicy & Pick<SiteSettings, 'name' | 'accent' | 'logo'>
 
+/** The parts of a new site that are set up. */
+export type Progress = {
+  readonly look: boolean
+  readonly registration: boolean
+  readonly categories: boolean
+  readonly rules: boolean
+  readonly upload: boolean
+}
+
 /** The store of the site settings. Each method is one atomic change, recorded in the admin log. */
 export type SiteSettingsStore = {
   read(): Promise<SiteSettings>
   change(changes: SiteSettingsChanges, by: ActedBy): Promise<SiteSettings>
   /** @param logo undefined to remove it */
   changeLogo(logo: Logo | undefined, by: ActedBy): Promise<SiteSettings>
+  /** What a new site has by now. */
+  progress(): Promise<Omit<Progress, 'look' | 'registration'>>
   /** The file of a logo; undefined if the digest is not the current one. */
   logo(digest: string): Promise<Buffer | undefined>
 }
@@ -121,6 +132,18 @@ export function createSiteSettings(deps: {
       changed(await store.changeLogo(png && readLogo(png), actedBy(clock, actorId))),
 
     logo: (digest: string) => store.logo(digest),
+
+    /** The checklist of a new site. */
+    async checklist(): Promise<Progress & { readonly dismissed: boolean }> {
+      const [settings, progress] = await Promise.all([store.read(), store.progress()])
+      const { name, accent, logo, registration, checklistDismissed } = settings
+      return {
+        ...progress,
+        look: [name ?? defaults.name, accent, logo].some((each) => each !== null),
+        registration: registration !== null,
+        dismissed: checklistDismissed,
+      }
+    },
 
     /** Drops the cached settings if a change outdated them. */
     forget(change: Invalidation): void {

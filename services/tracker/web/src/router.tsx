@@ -9,6 +9,7 @@ import { sessionRoutes } from './session/routes.tsx'
 import { torrentRoutes } from './torrents/routes.tsx'
 import { uploadRoutes } from './upload/routes.tsx'
 import { userRoutes } from './users/routes.tsx'
+import { welcomeRoutes } from './welcome/routes.tsx'
 
 const startRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -24,6 +25,7 @@ const routeTree = rootRoute.addChildren([
   ...meRoutes,
   ...noticeRoutes,
   ...userRoutes,
+  ...welcomeRoutes,
   ...adminRoutes,
 ])
 

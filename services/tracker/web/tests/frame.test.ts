@@ -112,6 +112,15 @@ test('the theme is switched and remembered', async () => {
   expect(await ground()).not.toBe(light)
 })
 
+test('the bar of a phone is two rows, and nothing of it lies on the page', async () => {
+  const { page } = await site.open('/torrents', NARROW, await site.tracker.signedIn('bar-moderator', 'moderator'))
+  await page.getByRole('link', { name: 'Staff' }).waitFor()
+  const below = await page.evaluate<string[]>(`[...document.querySelectorAll('.bar :is(a, button, input)')]
+    .filter((each) => each.getBoundingClientRect().bottom > document.querySelector('main').getBoundingClientRect().top)
+    .map(({ outerHTML }) => outerHTML)`)
+  expect(below).toEqual([])
+})
+
 test('a compact density is remembered and makes rows lower', async () => {
   await addTorrent(member, 'Paper.Moons.2024.1080p')
   const { page, problems } = await site.open('/torrents', DESKTOP, member)

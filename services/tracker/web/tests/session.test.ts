@@ -60,8 +60,23 @@ test('an invited visitor creates an account', async () => {
 
   await page.getByLabel('Username').fill('carol')
   await page.getByRole('button', { name: 'Create account' }).click()
-  await page.waitForURL('**/torrents')
-  await page.getByRole('button', { name: 'carol' }).waitFor()
+  await page.waitForURL('**/welcome')
+  await page.getByRole('heading', { name: 'Welcome to Tracker, carol' }).waitFor()
+  await page.getByText('nothing downloaded').waitFor()
+  await page.getByText('Seed each completed torrent for 3 d').waitFor()
+  expect(await problems('welcome')).toEqual([])
+
+  await admin.post('/api/admin/rules', { text: 'Seed what you download.', replaces: 0 })
+  await page.goto(`${site.tracker.url}/torrents`)
+  await page.getByText('Please read and accept').waitFor()
+  await page.getByRole('link', { name: 'rules of this site' }).press('Enter')
+  await page.getByText('Seed what you download.').waitFor()
+  expect(await problems('rules')).toEqual([])
+  await page.getByRole('button', { name: 'Accept rules' }).press('Enter')
+  await page.getByText('You accepted this version').waitFor()
+  await page.getByRole('link', { name: 'Torrents', exact: true }).click()
+  await page.getByText('No torrents yet.').waitFor()
+  expect(await page.getByText('Please read and accept').count()).toBe(0)
 })
 
 test('an open site with its own name lets visitors register, and shows the name in pages and in Torznab', async () => {
@@ -78,6 +93,50 @@ test('an open site with its own name lets visitors register, and shows the name 
   const key = (await member.get('/api/user/me')).member('passkey')
   const caps = await fetch(`${named.tracker.url}/api/torznab?t=caps&apikey=${key}`)
   expect(await caps.text()).toContain('title="Films &amp; Friends"')
+})
+
+test('the first administrator signs in to a checklist, which follows what they do', async () => {
+  const fresh = await site.another({})
+  const admin = await fresh.tracker.signedIn('alice', 'admin')
+  const visit = await fresh.open('/login', NARROW)
+  const { page, problems } = visit
+  await signIn(visit)
+  await page.waitForURL('**/admin')
+  const checklist = page.getByRole('region', { name: 'Set up your site' })
+  await checklist.getByText('1 of 5 done').waitFor()
+  expect(await problems('checklist')).toEqual([])
+  await checklist.getByRole('link', { name: 'Publish the rules' }).press('Enter')
+  await page.getByRole('button', { name: 'Publish rules' }).click()
+  await page.getByText('Version 1', { exact: true }).waitFor()
+  expect(await problems('admin-rules')).toEqual([])
+  await page.getByRole('button', { name: 'Show version 1' }).click()
+  await page.getByRole('dialog').getByText('Be kind').waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('link', { name: 'Overview' }).click()
+  await checklist.getByText('2 of 5 done').waitFor()
+  await checklist.getByRole('button', { name: 'Hide checklist' }).press('Enter')
+  await checklist.waitFor({ state: 'detached' })
+  expect((await admin.get('/api/admin/checklist')).json).toMatchObject({ dismissed: true, rules: true })
+})
+
+test('the first page takes two requests of data', async () => {
+  const { page, context } = await site.open('/login', DESKTOP)
+  await context.addCookies([
+    {
+      name: 'session',
+      value: (await site.tracker.signedIn('counted')).cookie ?? '',
+      url: site.tracker.url,
+      httpOnly: true,
+    },
+  ])
+  const sent: string[] = []
+  page.on('request', (request) => {
+    const { pathname } = new URL(request.url())
+    if (pathname.startsWith('/api/')) sent.push(pathname)
+  })
+  await page.goto(`${site.tracker.url}/torrents`, { waitUntil: 'networkidle' })
+  await page.getByRole('button', { name: 'counted' }).waitFor()
+  expect(sent.toSorted()).toEqual(['/api/start', '/api/torrents'])
 })
 
 test('a closed site shows that registration is closed', async () => {

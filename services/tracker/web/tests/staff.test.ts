@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import type { Client } from '../../tests/support/client.ts'
+import { makePng } from '../../tests/support/make-png.ts'
 import { requestsAreWritten } from '../../tests/support/torznab-log.ts'
 import { fillCatalogue } from './support/catalogue.ts'
 import { addTorrent, DESKTOP, NARROW, useSite } from './support/site.ts'
@@ -74,6 +75,51 @@ describe('the settings of the site', () => {
     await page.getByRole('button', { name: 'Start freeleech' }).click()
     await page.getByText('will no longer count').waitFor()
     expect(await problems('site-freeleech')).toEqual([])
+  })
+
+  test('an administrator sets the name, the accent and the logo, and pages have them at once and later', async () => {
+    const visit = await site.open('/admin/site', DESKTOP, admin)
+    const { page, problems } = visit
+    const styleOf = (property: string): Promise<string> =>
+      page.evaluate(`getComputedStyle(document.querySelector('.button[data-kind="main"]')).${property}`)
+    await page.getByLabel('Name').waitFor()
+    const designed = await styleOf('backgroundColor')
+    await page.getByRole('radio', { name: 'Rose' }).check()
+    expect(await styleOf('backgroundColor')).not.toBe(designed)
+    await page.getByLabel('Name').fill('Silent Films')
+    await page.getByRole('button', { name: 'Save look' }).click()
+    await page.locator('.brand', { hasText: 'Silent Films' }).waitFor()
+    await page.getByLabel('Logo').setInputFiles({ name: 'l.png', mimeType: 'image/png', buffer: Buffer.from('<svg/>') })
+    await page.getByText('PNG file').last().waitFor()
+    await page.getByLabel('Logo').setInputFiles({ name: 'l.png', mimeType: 'image/png', buffer: makePng(64) })
+    await page.getByRole('button', { name: 'Remove logo' }).waitFor()
+    expect(await problems('site-look')).toEqual([])
+    await page.goto(`${site.tracker.url}/torrents`)
+    await page.locator('.brand', { hasText: 'Silent Films' }).waitFor()
+    expect(await page.title()).toBe('Torrents · Silent Films')
+    expect(await page.evaluate(`document.querySelector('.brand-mark').naturalWidth`)).toBe(64)
+    expect(await page.evaluate(`getComputedStyle(document.documentElement).getPropertyValue('--brand')`)).toBe(
+      '#c2255c',
+    )
+    await page.goto(`${site.tracker.url}/admin/site`)
+    await page.getByRole('button', { name: 'Remove logo' }).click()
+    await page.getByRole('button', { name: 'Remove logo' }).waitFor({ state: 'detached' })
+    await admin.patch('/api/admin/site', { name: null, accent: null })
+  })
+
+  test('settings of the panel replace those of the server, which a choice restores', async () => {
+    const { page, problems } = await site.open('/admin/site', NARROW, admin)
+    await page.getByLabel('Registration').selectOption('Closed')
+    await page.getByLabel('Minimum seed time, hours').fill('12')
+    await page.getByRole('button', { name: 'Save settings' }).click()
+    await page.getByText('Set here;').nth(1).waitFor()
+    expect(await problems('site-policy')).toEqual([])
+    expect((await admin.get('/api/site')).json).toMatchObject({ registration: 'closed' })
+    await page.getByLabel('Registration').selectOption('Default (by invite only)')
+    await page.getByLabel('Minimum seed time, hours').fill('')
+    await page.getByRole('button', { name: 'Save settings' }).click()
+    await page.getByText('Set here;').first().waitFor({ state: 'detached' })
+    expect((await admin.get('/api/site')).json).toMatchObject({ registration: 'invite' })
   })
 
   test('freeleech starts and ends, and rates are set', async () => {

@@ -4,6 +4,7 @@ import { logRoutes } from './log/routes.tsx'
 import { moderationRoutes } from './moderation/routes.tsx'
 import { overviewRoutes } from './overview/routes.tsx'
 import { reportRoutes } from './reports/routes.tsx'
+import { rulesRoutes } from './rules/routes.tsx'
 import { siteRoutes } from './site/routes.tsx'
 import { swarmRoutes } from './swarms/routes.tsx'
 import { torznabRoutes } from './torznab/routes.tsx'
@@ -18,6 +19,7 @@ export const adminRoutes = [
     ...categoryRoutes,
     ...userRoutes,
     ...torznabRoutes,
+    ...rulesRoutes,
     ...siteRoutes,
     ...logRoutes,
   ]),

@@ -12,6 +12,7 @@ export type Section = {
     | '/admin/categories'
     | '/admin/users'
     | '/admin/torznab'
+    | '/admin/rules'
     | '/admin/site'
     | '/admin/log'
   readonly name: string
@@ -52,7 +53,20 @@ const SECTIONS: readonly Section[] = [
     what: 'Usage, limits, request log and blocks of the API for automation tools',
     role: 'admin',
   },
-  { to: '/admin/site', name: 'Site', icon: 'sliders', what: 'Site-wide rates and freeleech', role: 'admin' },
+  {
+    to: '/admin/rules',
+    name: 'Rules',
+    icon: 'book',
+    what: 'The rules of the site and who accepted them',
+    role: 'admin',
+  },
+  {
+    to: '/admin/site',
+    name: 'Site',
+    icon: 'sliders',
+    what: 'Name, look, registration, approval and site-wide rates',
+    role: 'admin',
+  },
   { to: '/admin/log', name: 'Log', icon: 'list', what: 'Actions of administrators and moderators', role: 'admin' },
 ]
 

@@ -25,6 +25,9 @@ api.use({
 })
 
 type Schemas = components['schemas']
+export type Start = Schemas['Start']
+export type Rules = Schemas['Rules']
+export type RulesVersion = Schemas['RulesVersion']
 export type ListedTorrent = Schemas['ListedTorrent']
 export type Torrent = Schemas['Torrent']
 export type TorrentPreview = Schemas['TorrentPreview']

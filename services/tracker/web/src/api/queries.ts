@@ -1,12 +1,15 @@
-import { queryOptions } from '@tanstack/react-query'
+import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import { read } from '@vault-and-tracker/web-kit/api'
-import { account, api, type CategoryTree } from './client.ts'
+import { account, api, type CategoryTree, type Start } from './client.ts'
 
 const HOUR_MS = 3_600_000
 
 export const ownUser = queryOptions({
   queryKey: ['me'],
-  queryFn: ({ signal }) => account.shows(read(api.GET('/api/user/me', { signal }))),
+  queryFn: ({ client, signal, queryKey }) =>
+    account.shows(
+      isFirst(client, queryKey) ? start(client).then(({ user }) => user) : read(api.GET('/api/user/me', { signal })),
+    ),
   staleTime: 60_000,
 })
 
@@ -22,19 +25,71 @@ const MINUTE_MS = 60_000
 /** The number of unread notices, for the bell. */
 export const unreadNotices = queryOptions({
   queryKey: ['notices', 'unread'],
-  queryFn: ({ signal }) => read(api.GET('/api/notices/unread', { signal })),
+  queryFn: ({ client, signal, queryKey }) =>
+    isFirst(client, queryKey)
+      ? start(client).then(({ unread }) => unread)
+      : read(api.GET('/api/notices/unread', { signal })),
   staleTime: MINUTE_MS / 2,
   refetchInterval: MINUTE_MS,
 })
 
 export const categories = queryOptions({
   queryKey: ['categories'],
-  queryFn: async ({ signal }) => (await read(api.GET('/api/categories', { signal }))).items,
+  queryFn: async ({ client, signal, queryKey }) =>
+    isFirst(client, queryKey)
+      ? (await start(client)).categories
+      : (await read(api.GET('/api/categories', { signal }))).items,
   staleTime: HOUR_MS,
 })
 
 /** Set while the server refuses reads because staff need a second factor. */
 export const FACTOR_IS_MISSING = ['factor-is-missing'] as const
+/** What is set up on a new site, for administrators. */
+export const checklist = queryOptions({
+  queryKey: ['admin', 'checklist'],
+  queryFn: ({ signal }) => read(api.GET('/api/admin/checklist', { signal })),
+})
+
+/** The rules of the site, and whether the member accepted them. */
+export const rules = queryOptions({
+  queryKey: ['rules'],
+  queryFn: ({ signal }) => read(api.GET('/api/rules', { signal })),
+})
+
+/** Whether the member has to accept the current rules. */
+export const rulesWaiting = queryOptions({
+  queryKey: ['rules', 'waiting'],
+  queryFn: async ({ client, signal, queryKey }) => {
+    if (isFirst(client, queryKey)) return (await start(client)).rulesWaiting
+    const { version, accepted } = await read(api.GET('/api/rules', { signal }))
+    return version > 0 && accepted === null
+  },
+  staleTime: 10 * MINUTE_MS,
+})
+
+/** What every page shows comes in one request, because each request of a phone takes long. */
+let starting: Promise<Start> | undefined
+
+function start(queries: QueryClient): Promise<Start> {
+  starting ??= read(api.GET('/api/start'))
+    .then((parts) => {
+      const keep = (key: readonly string[], part: unknown): void => {
+        if (isFirst(queries, key)) queries.setQueryData(key, part)
+      }
+      keep(categories.queryKey, parts.categories)
+      keep(unreadNotices.queryKey, parts.unread)
+      keep(rulesWaiting.queryKey, parts.rulesWaiting)
+      return parts
+    })
+    .finally(() => {
+      starting = undefined
+    })
+  return starting
+}
+
+function isFirst(queries: QueryClient, key: readonly string[]): boolean {
+  return queries.getQueryData(key) === undefined
+}
 
 /** The public settings of the site. */
 export const site = queryOptions({

@@ -31,6 +31,9 @@ export function AccountMenu({ username, onShowKeys }: { username: string | undef
           <Link to="/me" search={{ tab: 'keys' }} onClick={close}>
             Passkey and Torznab
           </Link>
+          <Link to="/welcome" onClick={close}>
+            Welcome and rules
+          </Link>
           <Appearance />
           <button
             type="button"

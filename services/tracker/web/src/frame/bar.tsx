@@ -2,7 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { formatBytes, formatRatio } from '@vault-and-tracker/web-kit/format'
 import { Brand } from '@vault-and-tracker/web-kit/frame'
-import { ownStats, ownUser } from '../api/queries.ts'
+import type { OwnUser } from '../api/client.ts'
+import { ownUser } from '../api/queries.ts'
 import { AccountMenu } from './account-menu.tsx'
 import { Bell } from './bell.tsx'
 import { SearchBox } from './search-box.tsx'
@@ -24,7 +25,7 @@ export function Bar({ onShowKeys }: { onShowKeys: () => void }) {
           {user && user.role !== 'member' && <Link to="/admin">Staff</Link>}
         </nav>
         <SearchBox />
-        {user && <Standing id={user.id} />}
+        {user && <Standing user={user} />}
         <Bell />
         <AccountMenu username={user?.username} onShowKeys={onShowKeys} />
       </div>
@@ -32,22 +33,20 @@ export function Bar({ onShowKeys }: { onShowKeys: () => void }) {
   )
 }
 
-function Standing({ id }: { id: string }) {
-  const { data: stats } = useQuery(ownStats(id))
-  if (stats?.uploaded === undefined || stats.downloaded === undefined) return null
+function Standing({ user: { uploaded, downloaded, ratio } }: { user: OwnUser }) {
   return (
     <p className="standing">
       <span title="Uploaded">
         <span aria-hidden="true">↑ </span>
         <span className="visually-hidden">Uploaded </span>
-        {formatBytes(stats.uploaded)}
+        {formatBytes(uploaded)}
       </span>
       <span title="Downloaded">
         <span aria-hidden="true">↓ </span>
         <span className="visually-hidden">Downloaded </span>
-        {formatBytes(stats.downloaded)}
+        {formatBytes(downloaded)}
       </span>
-      <span>Ratio {formatRatio(stats.ratio ?? null)}</span>
+      <span>Ratio {formatRatio(ratio)}</span>
     </p>
   )
 }

@@ -4,8 +4,11 @@ import { Frame as KitFrame, NotFound as KitNotFound } from '@vault-and-tracker/w
 import { useState } from 'react'
 import { Bar } from './bar.tsx'
 import { BARE } from './bare.ts'
+import { RulesNotice } from './rules-notice.tsx'
 import { useKeys } from './use-keys.ts'
 
+/** Pages that show the rules themselves. */
+const READING = new Set(['/rules', '/welcome'])
 const KeyList = lazyDialog(async () => (await import('./key-list.tsx')).KeyList)
 
 /** The frame of all pages. */
@@ -16,6 +19,7 @@ export function Frame() {
   return (
     <>
       <KitFrame bar={!BARE.has(path) && <Bar onShowKeys={() => setShowsKeys(true)} />}>
+        {!BARE.has(path) && !READING.has(path) && <RulesNotice />}
         <Outlet />
       </KitFrame>
       {showsKeys && <KeyList onClose={() => setShowsKeys(false)} />}

@@ -1,6 +1,6 @@
 import { OnceDialog } from '@vault-and-tracker/web-kit/feedback'
 import { Button, CopyButton, saveFile } from '@vault-and-tracker/web-kit/form'
-import { applicationName } from '@vault-and-tracker/web-kit/frame'
+import { brand } from '@vault-and-tracker/web-kit/frame'
 import { useState } from 'react'
 
 /** Shows recovery codes, which cannot be shown again. */
@@ -16,7 +16,7 @@ export function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; on
           <CopyButton text={text} what="recovery codes" onCopied={() => setTaken(true)} />
           <Button
             onClick={() => {
-              saveFile(`${applicationName()} recovery codes.txt`, new Blob([text, '\n'], { type: 'text/plain' }))
+              saveFile(`${brand().read().name} recovery codes.txt`, new Blob([text, '\n'], { type: 'text/plain' }))
               setTaken(true)
             }}
           >

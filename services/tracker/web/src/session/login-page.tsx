@@ -1,7 +1,7 @@
-import { useQuery } from '@tanstack/react-query'
+import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { Gate } from '@vault-and-tracker/web-kit/frame'
-import { site } from '../api/queries.ts'
+import { checklist, ownUser, site } from '../api/queries.ts'
 import { SignInForm } from './sign-in-form.tsx'
 
 const route = getRouteApi('/login')
@@ -10,11 +10,16 @@ const route = getRouteApi('/login')
 export function LoginPage() {
   const { next } = route.useSearch()
   const navigate = useNavigate()
+  const queries = useQueryClient()
   const { data } = useQuery(site)
   const registration = data?.registration
   return (
     <Gate title="Sign in">
-      <SignInForm onSignedIn={() => void navigate({ href: next ?? '/torrents', replace: true })}>
+      <SignInForm
+        onSignedIn={() => {
+          void startPage(queries).then((start) => navigate({ href: next ?? start, replace: true }))
+        }}
+      >
         {data?.sendsEmail === true ? (
           <p>
             <Link to="/reset">Forgot your password?</Link>
@@ -30,4 +35,13 @@ export function LoginPage() {
       </SignInForm>
     </Gate>
   )
+}
+
+/** The list, or the checklist for an administrator who has not set up the site. */
+async function startPage(queries: QueryClient): Promise<string> {
+  if (queries.getQueryData(ownUser.queryKey)?.role !== 'admin') return '/torrents'
+  const found = await queries.query(checklist).catch(() => undefined)
+  if (found === undefined) return '/torrents'
+  const { dismissed, ...items } = found
+  return dismissed || Object.values(items).every(Boolean) ? '/torrents' : '/admin'
 }

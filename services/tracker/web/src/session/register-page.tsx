@@ -40,7 +40,7 @@ function RegisterForm({ needsInvite }: { needsInvite: boolean }) {
     onSuccess: (user) => {
       account.signedIn(user.id)
       queries.setQueryData(ownUser.queryKey, user)
-      void navigate({ to: '/torrents', replace: true })
+      void navigate({ to: '/welcome', replace: true })
     },
     meta: { isSignIn: true },
   })

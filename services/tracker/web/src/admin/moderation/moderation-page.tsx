@@ -91,9 +91,7 @@ function Nothing({ state, page }: { state: State; page: number | undefined }) {
   if (state !== 'pending') return <Empty title={`No ${state} torrents.`} />
   return (
     <Empty title="No torrents are awaiting approval.">
-      <p>
-        Uploads of members appear here if the server is configured with <code>UPLOAD_APPROVAL=manual</code>.
-      </p>
+      <p>Uploads of members appear here if they wait for a moderator. Administrators choose that under Site.</p>
     </Empty>
   )
 }

@@ -5,6 +5,7 @@ import { PageHead } from '@vault-and-tracker/web-kit/frame'
 import { Icon } from '@vault-and-tracker/web-kit/icon'
 import { ownUser } from '../../api/queries.ts'
 import { sectionsFor } from '../sections.ts'
+import { SetupChecklist } from './checklist.tsx'
 import { OverviewNumbers } from './overview-numbers.tsx'
 import { overview } from './queries.ts'
 
@@ -15,6 +16,7 @@ export function OverviewPage() {
   return (
     <>
       <PageHead title="Staff" />
+      {user.role === 'admin' && <SetupChecklist />}
       {data !== undefined ? (
         <OverviewNumbers overview={data} sections={sections} />
       ) : (

@@ -12,6 +12,7 @@ export const ACTION_NAMES = Object.entries({
   'category.seed': 'seeded the Torznab categories',
   'category.update': 'changed a category',
   'report.resolve': 'resolved a report',
+  'rules.publish': 'published rules',
   'site.update': 'changed the site',
   'torrent.approve': 'approved a torrent',
   'torrent.delete': 'deleted a torrent',

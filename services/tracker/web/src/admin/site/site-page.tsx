@@ -1,108 +1,32 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
-import { Confirm, Pending, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
-import { Button } from '@vault-and-tracker/web-kit/form'
+import { useQuery } from '@tanstack/react-query'
+import { Pending } from '@vault-and-tracker/web-kit/feedback'
 import { PageHead } from '@vault-and-tracker/web-kit/frame'
-import { Details } from '@vault-and-tracker/web-kit/layout'
-import { useState } from 'react'
-import { api, type SiteSettings } from '../../api/client.ts'
-import { site } from '../../api/queries.ts'
-import '../manage.css'
-import type { Rates } from '../../release/rates.ts'
-import { RatesForm } from '../../release/rates-form.tsx'
 import { siteSettings } from './queries.ts'
+import { SiteLook } from './site-look.tsx'
+import { SitePolicy } from './site-policy.tsx'
+import { SiteRates } from './site-rates.tsx'
+import './site.css'
 
-const REGISTRATION = { open: 'Open to everyone', invite: 'By invite only', closed: 'Closed' } as const
-
-/** The site-wide rates, and the operator's configuration. */
+/** The look of the site, who may do what, and the site-wide rates. */
 export function SitePage() {
   const { data, error, refetch } = useQuery(siteSettings)
-  const { data: configured } = useQuery(site)
   return (
     <>
       <PageHead title="Site" />
       {data === undefined ? (
         <Pending error={error} onRetry={() => void refetch()} rows={6} label="Loading settings…" />
       ) : (
-        <SiteRates settings={data} />
-      )}
-      {data && configured && (
-        <section aria-labelledby="configured" className="card narrow">
-          <h2 id="configured">Server configuration</h2>
-          <Details
-            facts={[
-              [
-                'Registration',
-                <>
-                  {REGISTRATION[configured.registration]} (<code>REGISTRATION={configured.registration}</code>)
-                </>,
-              ],
-              ['Torznab URL', <code>{configured.torznabUrl}</code>],
-            ]}
+        <div className="site-sections">
+          <div className="stack">
+            <SiteLook key={`${data.name} ${data.accent}`} settings={data} />
+            <SiteRates settings={data} />
+          </div>
+          <SitePolicy
+            key={[data.registration, data.uploadApproval, data.editApproval, data.seedHours].join()}
+            settings={data}
           />
-        </section>
+        </div>
       )}
     </>
-  )
-}
-
-function SiteRates({ settings }: { settings: SiteSettings }) {
-  const { downloadPercent, uploadPercent } = settings
-  const queries = useQueryClient()
-  const [isAsking, setAsking] = useState(false)
-  const save = useMutation<SiteSettings, ApiError, Rates>({
-    mutationFn: (body) => read(api.PATCH('/api/admin/site', { body })),
-    onSuccess: (changed) => {
-      queries.setQueryData(siteSettings.queryKey, changed)
-      void queries.invalidateQueries({ queryKey: ['admin', 'log'] })
-      toast('Saved.')
-      setAsking(false)
-    },
-  })
-  const isFree = downloadPercent === 0
-  const action = isFree ? 'End freeleech' : 'Start freeleech'
-  return (
-    <section aria-labelledby="rates" className="card narrow">
-      <h2 id="rates">Site-wide rates</h2>
-      <p className="setting-now">
-        {isFree && (
-          <>
-            <span className="tag" data-tone="good">
-              Freeleech
-            </span>{' '}
-          </>
-        )}
-        Download rate {downloadPercent} %, upload rate {uploadPercent} %. Each transfer uses the best rates of the
-        torrent, the user and the site.
-      </p>
-      <div className="form-actions">
-        <Button kind={isFree ? 'plain' : 'main'} onClick={() => setAsking(true)}>
-          {action}
-        </Button>
-      </div>
-      <RatesForm
-        key={`${downloadPercent} ${uploadPercent}`}
-        label="Site-wide rates"
-        rates={settings}
-        error={save.error}
-        isBusy={save.isPending}
-        onSave={(rates) => save.mutate(rates)}
-      />
-      {isAsking && (
-        <Confirm
-          title={`${action} for the whole site?`}
-          action={action}
-          isBusy={save.isPending}
-          onConfirm={() => save.mutate({ downloadPercent: isFree ? 100 : 0, uploadPercent }, { onError: toastProblem })}
-          onCancel={() => setAsking(false)}
-        >
-          <p>
-            {isFree
-              ? 'Downloads of all members will count in full again, unless the torrent or the member has freeleech.'
-              : 'Downloads of all members will no longer count. Earlier downloads stay counted.'}
-          </p>
-        </Confirm>
-      )}
-    </section>
   )
 }

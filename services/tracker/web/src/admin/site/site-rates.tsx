@@ -1,0 +1,71 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
+import { Confirm, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
+import { Button } from '@vault-and-tracker/web-kit/form'
+import { useState } from 'react'
+import { api, type SiteSettings } from '../../api/client.ts'
+import type { Rates } from '../../release/rates.ts'
+import { RatesForm } from '../../release/rates-form.tsx'
+import { siteSettings } from './queries.ts'
+
+/** The site-wide rates. */
+export function SiteRates({ settings }: { settings: SiteSettings }) {
+  const { downloadPercent, uploadPercent } = settings
+  const queries = useQueryClient()
+  const [isAsking, setAsking] = useState(false)
+  const save = useMutation<SiteSettings, ApiError, Rates>({
+    mutationFn: (body) => read(api.PATCH('/api/admin/site', { body })),
+    onSuccess: (changed) => {
+      queries.setQueryData(siteSettings.queryKey, changed)
+      void queries.invalidateQueries({ queryKey: ['admin', 'log'] })
+      toast('Saved.')
+      setAsking(false)
+    },
+  })
+  const isFree = downloadPercent === 0
+  const action = isFree ? 'End freeleech' : 'Start freeleech'
+  return (
+    <section aria-labelledby="rates" className="card">
+      <h2 id="rates">Site-wide rates</h2>
+      <p className="setting-now">
+        {isFree && (
+          <>
+            <span className="tag" data-tone="good">
+              Freeleech
+            </span>{' '}
+          </>
+        )}
+        Download rate {downloadPercent} %, upload rate {uploadPercent} %. Each transfer uses the best rates of the
+        torrent, the user and the site.
+      </p>
+      <div className="form-actions">
+        <Button kind={isFree ? 'plain' : 'main'} onClick={() => setAsking(true)}>
+          {action}
+        </Button>
+      </div>
+      <RatesForm
+        key={`${downloadPercent} ${uploadPercent}`}
+        label="Site-wide rates"
+        rates={settings}
+        error={save.error}
+        isBusy={save.isPending}
+        onSave={(rates) => save.mutate(rates)}
+      />
+      {isAsking && (
+        <Confirm
+          title={`${action} for the whole site?`}
+          action={action}
+          isBusy={save.isPending}
+          onConfirm={() => save.mutate({ downloadPercent: isFree ? 100 : 0, uploadPercent }, { onError: toastProblem })}
+          onCancel={() => setAsking(false)}
+        >
+          <p>
+            {isFree
+              ? 'Downloads of all members will count in full again, unless the torrent or the member has freeleech.'
+              : 'Downloads of all members will no longer count. Earlier downloads stay counted.'}
+          </p>
+        </Confirm>
+      )}
+    </section>
+  )
+}
