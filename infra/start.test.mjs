@@ -189,6 +189,27 @@ test('after kill -9 no process keeps running, and the next start has all data', 
   assert.equal(torrent.status, 200)
 })
 
+test('the password of a user and the key of a project can be changed', async () => {
+  const { vault, tracker } = demo()
+  const admin = tracker.users.find(({ role }) => role === 'admin') ?? assert.fail('there is no administrator')
+  /** @param {string} path @param {object} body @param {string} [cookie] */
+  const post = (path, body, cookie = '') =>
+    fetch(tracker.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', cookie },
+      body: JSON.stringify(body),
+    })
+  const { username, password } = admin
+  const signedIn = await post('/api/auth/login', { username, password })
+  const cookie = signedIn.headers.getSetCookie()[0]?.split(';')[0]
+  const passwords = { currentPassword: password, newPassword: 'a new and better one' }
+  assert.ok((await post('/api/user/password', passwords, cookie)).ok)
+  const keys = `${vault.url}/v1/admin/projects/${vault.project}/keys`
+  const headers = { authorization: `Bearer ${vault.adminToken}` }
+  const [, fingerprint] = /"fingerprint":"(\w+)"/.exec(await (await fetch(keys, { headers })).text()) ?? []
+  assert.ok((await fetch(`${keys}/${fingerprint}`, { method: 'DELETE', headers })).ok)
+})
+
 test('when the reaper is killed as well, the next start stops the remaining processes', async () => {
   const all = processes()
   process.kill(noteOf('services/vault.json').reaper.pid, 'SIGKILL')
@@ -198,6 +219,9 @@ test('when the reaper is killed as well, the next start stops the remaining proc
   const run = await startReady()
   assert.ok(!all.some(isSameProcess))
   assert.match(run.output, /The last run was interrupted/)
+  // What was changed is a warning.
+  assert.match(run.output, /user admin has a new password/)
+  assert.match(run.output, /project demo of the vault has another key/)
 })
 
 test('after a signal everything is stopped in order, and the exit code is 0', async () => {

@@ -40,10 +40,10 @@ export async function jsonOf(response: Response): Promise<unknown> {
   return JSON.parse((await bytesOf(response)).toString())
 }
 
-/** Signs in to the tracker. Returns the session cookie, or undefined if the name or the password is wrong. */
+/** Signs in to the tracker. Returns the session cookie, or undefined if the tracker refuses the name or the password. */
 export async function signIn(url: string, username: string, password: string): Promise<string | undefined> {
   const response = await send('POST', `${url}/api/auth/login`, { body: { username, password } })
-  if (response.status === 401) return undefined
+  if (response.status === 401 || response.status === 403) return undefined
   await bytesOf(response)
   return response.headers
     .getSetCookie()

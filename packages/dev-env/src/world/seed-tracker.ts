@@ -9,7 +9,7 @@ const FILE = join('demo', 'vault-and-tracker-demo.bin')
 const FILE_BYTES = 4 * 1024 * 1024
 const TORRENT = { name: 'Vault and Tracker demo file', category: 'software' }
 
-type TrackerSeed = { service: Service; dataDir: string; url: string; file: StateFile }
+type TrackerSeed = { service: Service; dataDir: string; url: string; file: StateFile; say: (text: string) => void }
 
 /** Creates users, categories, a torrent with content, and a community with a past, if they are missing. */
 export async function seedTracker(seed: TrackerSeed): Promise<void> {
@@ -19,9 +19,13 @@ export async function seedTracker(seed: TrackerSeed): Promise<void> {
   save()
   const admin = state.tracker.users.find(({ role }) => role === 'admin')
   const cookie = admin && (await signIn(seed.url, admin.username, admin.password))
-  if (cookie === undefined) throw new Fault(ofAnotherFolder('admin'))
+  if (cookie === undefined) return
   const call = callerWith(seed.url, cookie)
   const categories = await call('POST', '/api/admin/categories/seed')
+  if (categories.status === 403) {
+    seed.say(`The tracker's user ${admin?.username} is no longer an administrator, so no demo data was added.`)
+    return
+  }
   // 409 means that there are categories.
   if (categories.status !== 409) await bytesOf(categories)
   state.tracker.torrent = await ensureTorrent(seed, call)
@@ -53,7 +57,8 @@ async function seedCommunity({ code: { root }, env }: Service): Promise<readonly
   return JSON.parse(seeded.stdout) as DemoSwarm[]
 }
 
-async function ensureUser({ service, url }: TrackerSeed, user: DemoUser): Promise<string> {
+/** Returns the passkey. */
+async function ensureUser({ service, url, say }: TrackerSeed, user: DemoUser): Promise<string> {
   const { username, email, role, password } = user
   const args = ['create', '--username', username, '--email', email, '--role', role, '--password-stdin']
   const { DATABASE_URL = '', REDIS_URL = '' } = service.env
@@ -61,8 +66,12 @@ async function ensureUser({ service, url }: TrackerSeed, user: DemoUser): Promis
   const created = await runServiceCommand(users, 'commands/users.command', args, password)
   if (created.code === 0) return (JSON.parse(created.stdout) as { passkey: string }).passkey
   if (created.code !== 2) throw new Error(`the tracker did not create the user ${username}:\n${created.output}`)
-  // The name is taken by an earlier start that was interrupted, or by another user.
+  // The name is taken by an earlier start, or by another user.
   const cookie = await signIn(url, username, password)
+  if (cookie === undefined && user.passkey !== undefined) {
+    say(`The tracker's user ${username} has a new password or is banned. Use that password instead of the one below.`)
+    return user.passkey
+  }
   if (cookie === undefined) throw new Fault(ofAnotherFolder(username))
   const account = (await jsonOf(await callerWith(url, cookie)('GET', '/api/user/me'))) as { passkey: string }
   return account.passkey

@@ -86,8 +86,10 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const services = { vault: await start(vault), tracker: await start(tracker) }
   const adminToken = vault.service.env['ADMIN_TOKEN'] ?? ''
   await step('demo data', async () => {
-    await seedVault(vault.url, file.state.vault, adminToken)
-    await seedTracker({ service: tracker.service, dataDir, url: tracker.url, file })
+    // The tracker has its torrent once everything was stored.
+    const wasSeeded = file.state.tracker.torrent !== undefined
+    await seedVault({ url: vault.url, vault: file.state.vault, adminToken, wasSeeded, say: options.say })
+    await seedTracker({ service: tracker.service, dataDir, url: tracker.url, file, say: options.say })
   })
   return {
     demo: writeDemo(dataDir, { vault: vault.url, tracker: tracker.url }, file.state, adminToken),
