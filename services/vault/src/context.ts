@@ -24,7 +24,7 @@ import { createOverview, type Overview } from './overview/overview.ts'
 /** The use cases that handlers call. */
 export type UseCases = ProjectsAndSecrets['useCases'] &
   Pick<AuditParts, 'audit'> &
-  SignInParts & {
+  Omit<SignInParts, 'tokens'> & {
     readonly overview: Overview
     readonly activity: Activity
     readonly expiry: Expiry
@@ -59,7 +59,7 @@ async function join(start: Start): Promise<Omit<Context, 'close'>> {
   const connections = await connect(start)
   const { audit, refusals, checks: auditChecks } = await createAuditParts(connections)
   const { useCases, signedRequests } = await createProjectsAndSecrets(connections)
-  const signIn = await createSignInParts(connections)
+  const { tokens, ...signIn } = await createSignInParts(connections, useCases.administrators)
   const { httpMetrics, background, unread, keyring, db, clock, chainKeys } = connections
   const checks = { ...connections.checks, ...auditChecks }
   const expiry = createExpiry({
@@ -79,7 +79,7 @@ async function join(start: Start): Promise<Omit<Context, 'close'>> {
       expiry,
       recentVerification: createRecentVerification({ store: createVerificationStore(db), chainKeys }),
     },
-    rest: createRest(connections, signedRequests, { refusals, administrators: useCases.administrators, ...signIn }),
+    rest: createRest(connections, signedRequests, { refusals, tokens, ...signIn }),
     background,
     metrics: { middleware: httpMetrics.middleware, handler: httpMetrics.handler },
     unread,

@@ -119,8 +119,8 @@ class Refused extends Error {
 }
 
 /** The error for an authenticated caller who may not do something, with the data for the audit log. */
-export function forbidden(actor: string, projectId: string): ApiError<ErrorCode> {
-  return apiError('forbidden', undefined, { cause: new Refused({ actor, projectId }) })
+export function forbidden(actor: string, projectId: string, message?: string): ApiError<ErrorCode> {
+  return apiError('forbidden', message, { cause: new Refused({ actor, projectId }) })
 }
 
 /** The error for a request signed with an ended key: that of an unknown key, with the data for the audit log. */

@@ -7,7 +7,7 @@ import { readConfig } from '../src/config.ts'
 import { admin, send } from './support/client.ts'
 import { type OidcIssuer, startOidcIssuer } from './support/oidc-issuer.ts'
 import { createHttpBrowser } from './support/oidc-provider.ts'
-import { startVault, type TestVault, vaultEnv } from './support/vault.ts'
+import { ADMIN_TOKEN, startVault, type TestVault, vaultEnv } from './support/vault.ts'
 
 const CLIENT = 'vault-client'
 
@@ -253,8 +253,16 @@ test('records refused sign-ins in the audit log, together per minute', async () 
   expect(unknown?.detail).toMatchObject({ unauthorized: expect.any(Number) })
 })
 
-test('without a provider there is nothing to sign in with', async () => {
+test('without a provider and PUBLIC_URL, browsers of this machine sign in with a token', async () => {
   const plain = await startVault()
+  const begin = (origin: string) =>
+    send(`${plain.url}/v1/admin/session`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${ADMIN_TOKEN}`, Origin: origin },
+    })
+  expect((await begin('http://127.0.0.1:1')).status).toBe(403)
+  const [Cookie = ''] = (await begin(plain.url)).headers.getSetCookie().map((set) => set.replace(/;.*/, ''))
+  expect((await send(`${plain.url}/v1/admin/me`, { headers: { Cookie } })).body).toMatchObject({ role: 'holder' })
   expect((await send(`${plain.url}/v1/sign-in`)).body).toEqual({ oidc: null, hasSession: false })
   expect((await fetch(`${plain.url}/v1/sign-in/start`)).status).toBe(404)
   expect((await fetch(`${plain.url}/v1/sign-in/callback?code=x`)).status).toBe(404)

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { createHash, randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { freePort } from '@vault-and-tracker/dev-env'
 import { newId } from '@vault-and-tracker/service-kit/core/ids'
 import { type Answer, admin, createProject, newKey, send, statusAndError } from './support/client.ts'
@@ -251,6 +252,104 @@ test('a request with a token ignores the cookie', async () => {
   const headers = { Authorization: `Bearer ${token}`, Origin: 'https://evil.example' }
   expect((await ada.as('GET', '/me', { headers })).body).toMatchObject({ actor: `administrator:${id}`, session: null })
   expect(statusAndError(await ada.as('PUT', '/projects/shop/rotate', { headers }))).toEqual(FORBIDDEN)
+})
+
+describe('a session that began with a token', () => {
+  type Begin = { token?: string; at?: string; headers?: Record<string, string> }
+
+  async function begin({ token = ADMIN_TOKEN, at = vault.url, headers = { Origin: origin } }: Begin = {}) {
+    const answer = await send(`${at}/v1/admin/session`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${token}`, ...proxied(), ...headers },
+    })
+    const [set = ''] = answer.headers.getSetCookie()
+    return { ...answer, set, ...sessionOf(new Map([['vault-session', /^vault-session=([^;]*)/.exec(set)?.[1] ?? '']])) }
+  }
+
+  async function person(administrator: object) {
+    const { body } = await admin(vault.url, 'POST', '/administrators', { name: 'Audrey', ...administrator })
+    return body as { id: string; token: string }
+  }
+
+  test('has the permissions of the token, in an HttpOnly cookie', async () => {
+    const { status, set, as, cookie } = await begin()
+    expect(status).toBe(200)
+    expect(set).toMatch(/^vault-session=[\w.-]+; Max-Age=28800; Path=\/; Expires=[^;]+; HttpOnly; SameSite=Strict$/)
+    expect((await as('GET', '/me')).body).toMatchObject({
+      ...{ actor: 'administrator', role: 'holder', projects: null, session: { name: 'Admin token' } },
+    })
+    expect((await as('POST', '/administrators', { body: { name: 'Ed', role: 'editor' } })).status).toBe(200)
+    const { token, id } = await person({ role: 'auditor', projects: ['shop'] })
+    const audrey = await begin({ token })
+    expect((await audrey.as('GET', '/me')).body).toMatchObject({
+      ...{ actor: `administrator:${id}`, role: 'auditor', projects: ['shop'], session: { name: 'Audrey' } },
+    })
+    expect(statusAndError(await audrey.as('PUT', '/projects/shop/rotate'))).toEqual(FORBIDDEN)
+    expect((await as('GET', '/sessions')).body).toMatchObject(
+      expect.arrayContaining([
+        expect.objectContaining({ actor: 'administrator', name: 'Admin token', roles: ['holder'] }),
+        expect.objectContaining({ actor: `administrator:${id}`, name: 'Audrey', roles: ['auditor:shop'] }),
+      ]) as object,
+    )
+    const text = JSON.stringify(await vault.sql('select to_jsonb(s)::text as row from administrator_sessions s'))
+    const hash = (of: string) => createHash('sha256').update(of).digest('hex')
+    for (const secret of [ADMIN_TOKEN, token, hash(ADMIN_TOKEN), hash(token), cookie]) {
+      expect(text).not.toContain(secret)
+      expect(vault.logged()).not.toContain(secret)
+    }
+    expect((await as('DELETE', '/session')).body).toEqual({ ok: true, signOutUrl: null })
+    expect(statusAndError(await as('GET', '/me'))).toEqual(UNAUTHORIZED)
+    expect((await audrey.as('DELETE', '/session')).status).toBe(200)
+  })
+
+  test('begins only for a page of the vault with a token, not with a cookie', async () => {
+    for (const headers of [
+      {},
+      { Origin: 'https://evil.example' },
+      { Origin: 'null' },
+      { Origin: `${origin}.example` },
+    ]) {
+      const refused = await begin({ headers })
+      expect([statusAndError(refused), refused.set]).toEqual([FORBIDDEN, ''])
+      // The setting may be what is wrong.
+      expect(refused.body).toMatchObject({ message: expect.stringMatching(`${origin},.*PUBLIC_URL`) })
+    }
+    const wrong = await begin({ token: 'wrong' })
+    expect([statusAndError(wrong), wrong.set]).toEqual([UNAUTHORIZED, ''])
+    for (const session of [await begin(), await signIn('ada')]) {
+      const again = await session.as('POST', '/session')
+      expect([statusAndError(again), again.headers.getSetCookie()]).toEqual([FORBIDDEN, []])
+    }
+  })
+
+  test('ends with its token', async () => {
+    const { token, id } = await person({ role: 'administrator' })
+    const removed = await begin({ token })
+    await admin(vault.url, 'DELETE', `/administrators/${id}`)
+    expect(statusAndError(await removed.as('GET', '/me'))).toEqual(UNAUTHORIZED)
+    const expiresAt = new Date(vault.now() + HOUR_MS).toISOString()
+    const expired = await begin({ token: (await person({ role: 'auditor', expiresAt })).token })
+    expect((await expired.as('GET', '/me')).status).toBe(200)
+    vault.advance(HOUR_MS)
+    expect(statusAndError(await expired.as('GET', '/me'))).toEqual(UNAUTHORIZED)
+    const holder = await begin()
+    const next = { PORT: '0', ADMIN_TOKEN: randomBytes(32).toString('hex') }
+    const during = await vault.replica({ ...next, ADMIN_TOKEN_PREVIOUS: ADMIN_TOKEN })
+    expect((await holder.as('GET', '/me', { at: during.url })).status).toBe(200)
+    const after = await vault.replica(next)
+    expect(statusAndError(await holder.as('GET', '/me', { at: after.url }))).toEqual(UNAUTHORIZED)
+    await Promise.all([during.stop(), after.stop()])
+  })
+
+  test('ends after ten more with the same token', async () => {
+    const first = await begin()
+    const { token } = await person({ role: 'auditor' })
+    const other = await begin({ token })
+    for (let i = 0; i < 10; i++) await begin()
+    expect(statusAndError(await first.as('GET', '/me'))).toEqual(UNAUTHORIZED)
+    expect((await other.as('GET', '/me')).status).toBe(200)
+    await admin(vault.url, 'DELETE', '/sessions')
+  })
 })
 
 test('a session ends after eight hours, and its row is deleted later', async () => {

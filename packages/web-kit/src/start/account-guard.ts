@@ -9,31 +9,33 @@ const KEY = 'account'
 export function createAccountGuard() {
   /** The account that this page shows. */
   let shown: string | undefined
-  const isSwitched = (): boolean => shown !== undefined && localStorage.getItem(KEY) !== shown
+  const signedInNow = (): string | null => localStorage.getItem(KEY)
+  const isSwitched = (): boolean => shown !== undefined && signedInNow() !== null && signedInNow() !== shown
 
   return {
     /** Whether another account has signed in since the page showed this one. */
     isSwitched,
 
-    /** Calls a function when another account signs in in another tab. */
-    watch: (onSwitched: () => void): void => {
+    /** Calls a function when another tab signs in with another account, or signs out. */
+    watch: (onEnd: () => void): void => {
       addEventListener('storage', ({ key }) => {
-        if (key === KEY && isSwitched()) onSwitched()
+        if (key === KEY && shown !== undefined && signedInNow() !== shown) onEnd()
       })
     },
 
     /** Notes who signed in here; undefined after signing out. */
     signedIn: (account: string | undefined): void => {
-      shown = account
       if (account !== undefined) localStorage.setItem(KEY, account)
+      else if (signedInNow() === shown) localStorage.removeItem(KEY)
+      shown = account
     },
 
     /** Notes whose session the server found, unless someone signed in while it did. */
-    shows: async <Account extends { readonly id: string }>(reading: Promise<Account>): Promise<Account> => {
-      const before = localStorage.getItem(KEY)
+    shows: async <Account>(reading: Promise<Account>, idOf: (account: Account) => string): Promise<Account> => {
+      const before = signedInNow()
       const account = await reading
-      shown = account.id
-      if (localStorage.getItem(KEY) === before) localStorage.setItem(KEY, shown)
+      shown = idOf(account)
+      if (signedInNow() === before) localStorage.setItem(KEY, shown)
       return account
     },
 

@@ -26,14 +26,16 @@ export type IdentifiedAdministrator = {
   /** `administrator` for the holder of ADMIN_TOKEN, `administrator:<id>` for a named one, or `oidc:<subject>`. */
   readonly actor: string
   readonly address: string
-  /** Someone with a token has one; someone who signed in has those of their groups. */
+  /** Someone with a token has one; someone who signed in with OIDC has those of their groups. */
   readonly grants: readonly Grant[]
-  /** The session of someone who signed in. */
+  /** The session of a cookie. */
   readonly session?: CurrentSession | undefined
+  /** The token of a request without a session. */
+  readonly token?: PresentedToken | undefined
   readonly wanted?: Wanted | undefined
 }
 
-/** The session of someone who signed in. */
+/** A session that has not ended. */
 export type ActiveSession = Pick<IdentifiedAdministrator, 'actor' | 'grants'> & {
   readonly id: string
   /** A name for people, which the person may have chosen. */
@@ -46,6 +48,21 @@ type CurrentSession = Pick<ActiveSession, 'id' | 'name' | 'expiresAt'> & {
   readonly signedOutUrl: string
   /** Deletes the cookie with the response. */
   readonly clear: () => void
+}
+
+/** A valid token, without its text. */
+export type TokenOfAdministrator = Pick<IdentifiedAdministrator, 'actor' | 'grants'> & {
+  /** A name for people. */
+  readonly name: string
+  /** Identifies the token for as long as it is valid. */
+  readonly credential: string
+}
+
+type PresentedToken = Pick<TokenOfAdministrator, 'name' | 'credential'> & {
+  /** @throws ApiError forbidden if the request was not made by a page of the vault */
+  readonly requireOwnPage: () => void
+  /** Stores a session in the browser with the response. */
+  readonly remember: (cookie: string, maxAgeMs: number) => void
 }
 
 /** An administrator who may use an endpoint: those of their grants together that allow it. */

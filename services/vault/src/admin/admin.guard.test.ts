@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals'
-import { bearerToken, createTokenCheck } from './admin.guard.ts'
+import { bearerToken } from './admin.guard.ts'
+import { createTokenCheck } from './tokens.ts'
 
 test('accepts exactly the configured tokens', () => {
   const isToken = createTokenCheck(['current-token', 'previous-token'])

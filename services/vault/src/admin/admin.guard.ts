@@ -1,4 +1,3 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Around, Guard } from '@vault-and-tracker/rest'
 import { clientAddress, type TrustedProxies } from '@vault-and-tracker/service-kit/http/client-address'
 import type { RateLimit } from '@vault-and-tracker/service-kit/http/rate-limit'
@@ -13,7 +12,7 @@ import { apiError, forbidden } from '../errors.ts'
 import type { Browsers } from '../http/browser.ts'
 import { wantedWrite } from '../http/input.ts'
 import type { VaultSurface } from '../http/surface.ts'
-import type { Administrators } from './administrators.ts'
+import type { Tokens } from './tokens.ts'
 
 /** Identifies the administrator of a request. A missing and a wrong token get the same answer. */
 export type IdentifyAdministrator = (request: Request, response: Response) => Promise<IdentifiedAdministrator>
@@ -21,19 +20,16 @@ export type IdentifyAdministrator = (request: Request, response: Response) => Pr
 /**
  * Identifies administrators by their token or, in a request without the header, by the cookie of their session.
  *
- * @param deps `tokens` are those of the configuration; `findSession` is undefined if no one can sign in; `limitFailures` runs
- *   around the identification
+ * @param deps `limitFailures` runs around the identification
  */
 export function createIdentifyAdministrator(deps: {
-  tokens: readonly string[]
-  administrators: Pick<Administrators, 'findByToken'>
-  findSession: ((cookie: string) => Promise<ActiveSession | undefined>) | undefined
+  tokens: Pick<Tokens, 'findByToken'>
+  findSession: (cookie: string) => Promise<ActiveSession | undefined>
   browsers: Browsers
   limitFailures: Around
   proxies: TrustedProxies
 }): IdentifyAdministrator {
-  const { tokens, administrators, findSession, browsers, limitFailures, proxies } = deps
-  const isConfigured = createTokenCheck(tokens)
+  const { tokens, findSession, browsers, limitFailures, proxies } = deps
 
   async function identify(request: Request, response: Response): Promise<IdentifiedAdministrator | undefined> {
     const { authorization } = request.headers
@@ -45,34 +41,45 @@ export function createIdentifyAdministrator(deps: {
     const found =
       authorization === undefined
         ? await identifyBySession(request, response)
-        : await findByToken(bearerToken(authorization))
+        : await identifyByToken(bearerToken(authorization), request, response)
     return found && { ...known, ...found }
   }
 
-  type Found = Pick<IdentifiedAdministrator, 'actor' | 'grants' | 'session'>
+  type Found = Pick<IdentifiedAdministrator, 'actor' | 'grants' | 'session' | 'token'>
 
-  async function findByToken(token: string | undefined): Promise<Found | undefined> {
-    if (token === undefined) return undefined
-    if (isConfigured(token))
-      return { actor: 'administrator', grants: [{ role: 'holder', projects: null, unbound: [] }] }
-    const named = await administrators.findByToken(token)
-    if (named === undefined) return undefined
-    const { id, role, bound: projects, unbound } = named
-    return { actor: `administrator:${id}`, grants: [{ role, projects, unbound }] }
+  async function identifyByToken(
+    token: string | undefined,
+    request: Request,
+    response: Response,
+  ): Promise<Found | undefined> {
+    const found = token === undefined ? undefined : await tokens.findByToken(token)
+    if (found === undefined) return undefined
+    const { actor, grants, name, credential } = found
+    const remember = (cookie: string, maxAgeMs: number): void =>
+      browsers.setCookie(request, response, 'session', cookie, maxAgeMs)
+    const requireOwnPage = (): void => requirePageOf(request, actor)
+    return { actor, grants, token: { name, credential, requireOwnPage, remember } }
   }
 
   /** Another site can make a browser send a request, but not with the origin of the vault. */
+  function requirePageOf(request: Request, actor: string): void {
+    if (browsers.isSameOrigin(request)) return
+    const { origin } = browsers.publicUrlOf(request)
+    const where = `The request was not made by a page of ${origin}, the address of this vault.`
+    throw forbidden(actor, '', `${where} Open that address, or correct PUBLIC_URL.`)
+  }
+
   async function identifyBySession(request: Request, response: Response): Promise<Found | undefined> {
     const cookie = browsers.readCookie(request, 'session')
     if (cookie === undefined) return undefined
     const clear = (): void => browsers.clearCookie(request, response, 'session')
-    const session = await findSession?.(cookie)
+    const session = await findSession(cookie)
     if (session === undefined) {
       clear()
       return undefined
     }
     const { id, actor, name, expiresAt, grants } = session
-    if (request.method !== 'GET' && !browsers.isSameOrigin(request)) throw forbidden(actor, '')
+    if (request.method !== 'GET') requirePageOf(request, actor)
     const signedOutUrl = new URL('/console/', browsers.publicUrlOf(request)).href
     return { actor, grants, session: { id, name, expiresAt, signedOutUrl, clear } }
   }
@@ -130,19 +137,4 @@ export function administratorsOnlyOnError(identify: IdentifyAdministrator): Erro
 /** The token of an `Authorization` header (RFC 6750 section 2.1). */
 export function bearerToken(header: string | undefined): string | undefined {
   return /^Bearer +([!-~]+)$/i.exec(header ?? '')?.[1]
-}
-
-/**
- * Compares a token with all accepted ones by their hashes, in constant time, so that the time reveals neither its length
- * nor how many characters are equal.
- */
-export function createTokenCheck(accepted: readonly string[]): (presented: string) => boolean {
-  const hash = (text: string) => createHash('sha256').update(text).digest()
-  const hashes = accepted.map(hash)
-  return (presented) => {
-    const presentedHash = hash(presented)
-    let matches = 0
-    for (const known of hashes) matches += Number(timingSafeEqual(known, presentedHash))
-    return matches > 0
-  }
 }

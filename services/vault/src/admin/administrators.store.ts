@@ -15,7 +15,7 @@ export function createAdministratorStore(db: Db): AdministratorStore {
   return {
     list: () => readAdministrators(db),
 
-    findByTokenHash: (tokenHash) => findAdministrator(db, tokenHash),
+    find: (by) => findAdministrator(db, by),
 
     create: (administrator, max, entry) =>
       db.transaction().execute(async (trx) => {

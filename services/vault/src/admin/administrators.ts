@@ -20,7 +20,7 @@ export type SignedInAdministrator = NamedAdministrator & {
 /** Named administrators. Every writing method is one transaction, together with its audit entry. */
 export type AdministratorStore = {
   list(): Promise<readonly Sealed<AdministratorRow>[]>
-  findByTokenHash(tokenHash: Buffer): Promise<Sealed<AdministratorRow> | undefined>
+  find(by: { tokenHash: Buffer } | { id: string }): Promise<Sealed<AdministratorRow> | undefined>
   /** Returns false if there are `max` administrators already. */
   create(administrator: Sealed<AdministratorRow>, max: number, entry: NewEntry): Promise<boolean>
   remove(id: string, entry: NewEntry): Promise<boolean>
@@ -81,6 +81,14 @@ export function createAdministrators(deps: {
     }
   }
 
+  async function findValid(by: Parameters<AdministratorStore['find']>[0]): Promise<SignedInAdministrator | undefined> {
+    const row = await store.find(by)
+    const found = row && open(row)
+    if (found === undefined) return undefined
+    const isExpired = found.expiresAt !== null && found.expiresAt.getTime() <= clock.now()
+    return isExpired ? undefined : withProjects(found)
+  }
+
   return {
     bindUnbound,
     bindOrLater,
@@ -125,13 +133,11 @@ export function createAdministrators(deps: {
     },
 
     /** Returns the administrator with a token, undefined if the token is unknown or expired. */
-    findByToken: async (token: string): Promise<SignedInAdministrator | undefined> => {
-      const row = await store.findByTokenHash(hashOf(token))
-      const found = row && open(row)
-      if (found === undefined) return undefined
-      const isExpired = found.expiresAt !== null && found.expiresAt.getTime() <= clock.now()
-      return isExpired ? undefined : withProjects(found)
-    },
+    findByToken: (token: string): Promise<SignedInAdministrator | undefined> => findValid({ tokenHash: hashOf(token) }),
+
+    /** Returns the administrator with an id, undefined if there is none or their token has expired. */
+    findById: async (id: string): Promise<SignedInAdministrator | undefined> =>
+      isId(id) ? findValid({ id }) : undefined,
   }
 }
 

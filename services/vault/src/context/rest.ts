@@ -8,7 +8,6 @@ import {
   createIdentifyAdministrator,
   type IdentifyAdministrator,
 } from '../admin/admin.guard.ts'
-import type { Administrators } from '../admin/administrators.ts'
 import type { Refusals } from '../audit/refusals.ts'
 import { apiError, ERRORS, isApiError } from '../errors.ts'
 import { createExchangeGuard } from '../exchange/exchanges.guard.ts'
@@ -49,9 +48,9 @@ export type Rest = {
 export function createRest(
   { config, logger, clock, redis, metrics, unread }: Connections,
   signedRequests: SignedRequests,
-  parts: SignInParts & { refusals: Refusals; administrators: Administrators },
+  parts: SignInParts & { refusals: Refusals },
 ): Rest {
-  const { refusals, administrators, sessions, signIns } = parts
+  const { refusals, tokens, sessions, signIns } = parts
   const { proxies } = config
   const browsers = createBrowsers(config.PUBLIC_URL, proxies)
 
@@ -82,9 +81,8 @@ export function createRest(
 
   const adminFailures = failureLimit('admin-failures', config.ADMIN_FAILURE_LIMIT, 300_000)
   const administrator = createIdentifyAdministrator({
-    tokens: [config.ADMIN_TOKEN, config.ADMIN_TOKEN_PREVIOUS ?? config.ADMIN_TOKEN],
-    administrators,
-    findSession: signIns && sessions.find,
+    tokens,
+    findSession: sessions.find,
     browsers,
     limitFailures: createFailureGuard({
       perAddress: adminFailures,

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import type { Administrators } from '../admin/administrators.ts'
+import { createTokens } from '../admin/tokens.ts'
 import { createCookieSeals } from '../sign-in/cookie-seals.ts'
 import { discoverProvider } from '../sign-in/provider.http.ts'
 import { createDiscovery } from '../sign-in/provider.ts'
@@ -12,30 +14,32 @@ const REMOVE_EXPIRED_EVERY_MS = 60_000
 /** The sign-in of administrators, and their sessions. */
 export type SignInParts = Awaited<ReturnType<typeof createSignInParts>>
 
-/** Creates sign-ins, if a provider is configured, and sessions. The provider is discovered at the first sign-in. */
-export async function createSignInParts({
-  config,
-  db,
-  rows,
-  chainKeys,
-  nonces,
-  clock,
-  logger,
-  background,
-}: Connections) {
+/** Creates tokens, sign-ins, if a provider is configured, and sessions. The provider is discovered at the first sign-in. */
+export async function createSignInParts(
+  { config, db, rows, chainKeys, nonces, clock, logger, background }: Connections,
+  administrators: Administrators,
+) {
   const { signIn, OIDC_ALLOW_LOOPBACK: allowLoopback } = config
   const seals = createCookieSeals(await chainKeys.first())
   const { issuer, clientId, groupsClaim, mapping } = signIn ?? {}
   const settings = createHash('sha256')
     .update(JSON.stringify([issuer, clientId, groupsClaim, mapping]))
     .digest('hex')
-  const sessions = createSessions({ store: createSessionStore(db), rows: rows.sessions, seals, settings, clock })
+  const tokens = createTokens({
+    configured: [config.ADMIN_TOKEN, config.ADMIN_TOKEN_PREVIOUS ?? config.ADMIN_TOKEN],
+    administrators,
+    digest: (token) => seals.derive('token', token),
+  })
+  const { findByCredential } = tokens
+  const sessions = createSessions({
+    ...{ store: createSessionStore(db), rows: rows.sessions, seals, settings, findByCredential, clock },
+  })
   background.add({
     everyMs: REMOVE_EXPIRED_EVERY_MS,
     task: sessions.removeExpired,
     onError: (error) => logger.warn({ err: error }, 'removing expired sessions failed, will retry'),
   })
-  if (signIn === undefined) return { sessions, signIns: undefined }
+  if (signIn === undefined) return { tokens, sessions, signIns: undefined }
   const provider = createDiscovery({
     discover: () => discoverProvider(signIn, allowLoopback),
     clock,
@@ -46,5 +50,5 @@ export async function createSignInParts({
     ...{ provider, seals, nonces, sessions, clock },
     onFailure: (reason) => logger.warn({ reason }, 'sign-in failed'),
   })
-  return { sessions, signIns }
+  return { tokens, sessions, signIns }
 }

@@ -10,17 +10,19 @@ type Cookie = keyof typeof SAME_SITE
 /** The cookies of the console, and the public URL where a browser reaches it. */
 export type Browsers = ReturnType<typeof createBrowsers>
 
-/** @param publicUrls of the vault; without any, there are no cookies */
+/** @param publicUrls of the vault; without any, it is reached at addresses of this machine only */
 export function createBrowsers(publicUrls: readonly URL[], proxies: TrustedProxies) {
-  function publicUrlOf(request: Request): URL | undefined {
+  function publicUrlOf(request: Request): URL {
     const host = forwardedHost(request, proxies) ?? request.headers.host ?? ''
+    const scheme = clientScheme(request, proxies)
     const own = publicUrls.filter((url) => isAuthorityOf(url, host))
-    return own.find(({ protocol }) => protocol === `${clientScheme(request, proxies)}:`) ?? own[0] ?? publicUrls[0]
+    const known = own.find(({ protocol }) => protocol === `${scheme}:`) ?? own[0] ?? publicUrls[0]
+    return known ?? new URL(`${scheme}://${host}`)
   }
 
   /** With the prefix, no other host of the domain can set the cookie (RFC 6265bis section 4.1.3.2). */
   function cookieOf(request: Request, cookie: Cookie) {
-    const secure = publicUrlOf(request)?.protocol === 'https:'
+    const secure = publicUrlOf(request).protocol === 'https:'
     return {
       name: `${secure ? '__Host-' : ''}vault-${cookie}`,
       options: { httpOnly: true, secure, sameSite: SAME_SITE[cookie], path: '/' } as const,
@@ -31,10 +33,7 @@ export function createBrowsers(publicUrls: readonly URL[], proxies: TrustedProxi
     publicUrlOf,
 
     /** Whether a page of the vault made a request. Browsers send Origin with every method that changes something. */
-    isSameOrigin: (request: Request): boolean => {
-      const own = publicUrlOf(request)
-      return own !== undefined && request.headers.origin === own.origin
-    },
+    isSameOrigin: (request: Request): boolean => request.headers.origin === publicUrlOf(request).origin,
 
     readCookie: (request: Request, cookie: Cookie): string | undefined =>
       readCookie(request.headers.cookie, cookieOf(request, cookie).name),

@@ -232,9 +232,14 @@ export async function readAdministrators(db: Db): Promise<readonly Sealed<Admini
   return administrators(db).orderBy('id').execute()
 }
 
-/** Returns the administrator with this token hash. */
-export async function findAdministrator(db: Db, tokenHash: Buffer): Promise<Sealed<AdministratorRow> | undefined> {
-  return administrators(db).where('token_hash', '=', tokenHash).executeTakeFirst()
+/** Returns the administrator with this token hash, or this id. */
+export async function findAdministrator(
+  db: Db,
+  by: { readonly tokenHash: Buffer } | { readonly id: string },
+): Promise<Sealed<AdministratorRow> | undefined> {
+  const all = administrators(db)
+  const found = 'id' in by ? all.where('id', '=', by.id) : all.where('token_hash', '=', by.tokenHash)
+  return found.executeTakeFirst()
 }
 
 function administrators(db: Db) {

@@ -86,7 +86,7 @@ export const overviewEndpoints = [
         session: z
           .strictObject({ name: z.string(), expiresAt: time })
           .nullable()
-          .meta({ description: 'The session of someone who signed in; null with a token.' }),
+          .meta({ description: 'The session of the cookie; null with a token.' }),
       })
       .meta({ id: 'SignedInAdministrator' }),
     handle: ({ caller: { actor, grants, session, ...all } }) =>

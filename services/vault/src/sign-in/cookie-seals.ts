@@ -22,7 +22,8 @@ export function createCookieSeals(chainKey: KeyObject) {
       return given.length === expected.length && timingSafeEqual(given, expected) ? text : undefined
     },
 
-    /** Returns a secret that belongs to a sign-in, in 43 characters that need no encoding. */
-    derive: (label: 'state' | 'nonce' | 'verifier', seed: string): string => codeOf(label, seed).toString('base64url'),
+    /** Returns a secret that belongs to a sign-in or a token, in 43 characters that need no encoding. */
+    derive: (label: 'state' | 'nonce' | 'verifier' | 'token', seed: string): string =>
+      codeOf(label, seed).toString('base64url'),
   }
 }

@@ -1,25 +1,27 @@
 import { z } from 'zod'
 import type { AuditLog } from '../audit/audit.ts'
-import { apiError } from '../errors.ts'
+import { apiError, forbidden } from '../errors.ts'
 import { idParams, OK, ok, time, uuid } from '../http/fields.ts'
 import { adminEndpoint, endpoints } from '../http/surface.ts'
-import type { Sessions } from './sessions.ts'
+import { SESSION_MS, type Sessions } from './sessions.ts'
 import type { SignIns } from './sign-ins.ts'
 
 const session = z
   .strictObject({
     id: uuid,
-    actor: z.string().meta({ description: 'oidc:<subject>, as in the audit log.' }),
-    name: z.string().meta({ description: 'From the provider: an email address or a name, which is not verified.' }),
+    actor: z
+      .string()
+      .meta({ description: 'As in the audit log: administrator, administrator:<id> or oidc:<subject>.' }),
+    name: z.string().meta({ description: 'A name from the provider, which is not verified, or that of the token.' }),
     roles: z.array(z.string()).meta({ description: 'Each is a role, or a role and its projects: editor:shop,blog.' }),
     createdAt: time,
     expiresAt: time,
   })
-  .meta({ id: 'Session', description: 'A session of an administrator who signed in with OIDC.' })
+  .meta({ id: 'Session', description: 'A session of an administrator.' })
 
 const endpoint = endpoints<{ sessions: Sessions; signIns: SignIns | undefined; audit: AuditLog }>()
 
-/** Sessions of administrators who signed in with OIDC. */
+/** Sessions of administrators. */
 export const sessionEndpoints = [
   endpoint({
     tag: 'administration',
@@ -44,8 +46,23 @@ export const sessionEndpoints = [
     handle: ({ caller }, { signIns }) =>
       Promise.resolve({
         oidc: signIns === undefined ? null : { label: signIns.label, url: '/v1/sign-in/start' },
-        hasSession: signIns !== undefined && caller.hasSession,
+        hasSession: caller.hasSession,
       }),
+  }),
+  endpoint({
+    ...adminEndpoint,
+    method: 'POST',
+    path: '/v1/admin/session',
+    operationId: 'signIn',
+    summary: 'Begin a session with the token of the request, for pages of the vault; it ends with the token',
+    answer: ok,
+    handle: async ({ caller }, { sessions }) => {
+      const { token } = caller
+      if (token === undefined) throw forbidden(caller.actor, '')
+      token.requireOwnPage()
+      token.remember(await sessions.beginWithToken(caller, token), SESSION_MS)
+      return OK
+    },
   }),
   endpoint({
     ...adminEndpoint,
@@ -61,7 +78,8 @@ export const sessionEndpoints = [
       if (caller.session === undefined) throw apiError('not_found')
       await sessions.end(caller.session.id, caller)
       caller.session.clear()
-      const url = await signIns?.signOutUrl(caller.session.signedOutUrl)
+      const hasProvider = caller.actor.startsWith('oidc:')
+      const url = hasProvider ? await signIns?.signOutUrl(caller.session.signedOutUrl) : undefined
       return { ...OK, signOutUrl: url?.href ?? null }
     },
   }),

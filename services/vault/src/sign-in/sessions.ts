@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { isId, newId } from '@vault-and-tracker/service-kit/core/ids'
-import type { ActiveSession, Grant, ProjectRef } from '../access/administrator.ts'
+import type { ActiveSession, Administrator, Grant, ProjectRef, TokenOfAdministrator } from '../access/administrator.ts'
 import { type By, type NewEntry, newEntry } from '../audit/audit.ts'
 import { apiError } from '../errors.ts'
 import type { AuthenticRows, Sealed, SessionRow } from '../integrity/rows.ts'
@@ -41,27 +41,57 @@ const TOKEN_BYTES = 32
 /** Expired sessions are kept for this long, so that clocks may differ. */
 const KEPT_MS = 600_000
 
+/** Begins the subject of a session that began with a token. The space keeps it apart from those of providers. */
+const TOKEN = 'token '
+
 /** The sessions of administrators who signed in. */
 export type Sessions = ReturnType<typeof createSessions>
 
-/** The actor of someone who signed in. The subject never changes, unlike a name or an email address. */
+/** The actor of a session. The subject of a provider never changes, unlike a name or an email address. */
 export function actorOf(subject: string): string {
-  return `oidc:${subject}`
+  return subject.startsWith(TOKEN) ? subject.slice(TOKEN.length) : `oidc:${subject}`
 }
 
 /**
  * Creates the use cases of sessions.
  *
- * @param deps `settings` identifies the provider and the roles of groups: sessions of other settings are not valid
+ * @param deps `settings` identifies the provider and the roles of groups: sessions of other settings are not valid;
+ *   `findByCredential` finds the administrator whose token began a session, if it is still valid
  */
 export function createSessions(deps: {
   store: SessionStore
   rows: AuthenticRows['sessions']
   seals: CookieSeals
   settings: string
+  findByCredential: (credential: string) => Promise<TokenOfAdministrator | undefined>
   clock: Clock
 }) {
-  const { store, rows, seals, settings, clock } = deps
+  const { store, rows, seals, settings, findByCredential, clock } = deps
+
+  async function beginSession(
+    session: Pick<SessionRow, 'subject' | 'name' | 'roles' | 'settings'>,
+    { address, issuer }: { address: string; issuer: string | null },
+  ): Promise<string> {
+    const token = randomBytes(TOKEN_BYTES).toString('base64url')
+    const createdAt = new Date(clock.now())
+    const expiresAt = new Date(createdAt.getTime() + SESSION_MS)
+    const row = rows.seal({ ...session, id: newId(), tokenHash: hashOf(token), createdAt, expiresAt })
+    const entry = newEntry(clock, {
+      action: 'session.create',
+      by: { actor: actorOf(session.subject), address },
+      detail: { session: row.id, issuer, name: session.name, roles: session.roles.join('; ') },
+    })
+    if (!(await store.create(row, LIMITS, entry)))
+      throw apiError('unavailable', `There are ${String(LIMITS.total)} sessions already.`)
+    return seals.seal('session', token)
+  }
+
+  /** The grants of a session now; undefined if what it began with is no longer valid. */
+  async function currentGrants(row: SessionRow): Promise<readonly Grant[] | undefined> {
+    if (!row.subject.startsWith(TOKEN)) return row.settings === settings ? grantsOf(row.roles) : undefined
+    const found = await findByCredential(row.settings)
+    return found?.actor === actorOf(row.subject) ? found.grants : undefined
+  }
 
   async function grantsOf(roles: readonly string[]): Promise<readonly Grant[]> {
     const mapped = roles.flatMap((role) => readRole(role) ?? [])
@@ -76,13 +106,13 @@ export function createSessions(deps: {
 
   return {
     /**
-     * Begins a session.
+     * Begins a session of someone who signed in with the provider.
      *
      * @param roles as the settings write them
      * @returns the value of its cookie, which is not stored
      * @throws ApiError unavailable if there are too many sessions
      */
-    begin: async (input: {
+    begin: (input: {
       subject: string
       name: string
       roles: readonly string[]
@@ -90,30 +120,32 @@ export function createSessions(deps: {
       address: string
     }): Promise<string> => {
       const { subject, name, roles, issuer, address } = input
-      const token = randomBytes(TOKEN_BYTES).toString('base64url')
-      const createdAt = new Date(clock.now())
-      const expiresAt = new Date(createdAt.getTime() + SESSION_MS)
-      const session = rows.seal({
-        ...{ id: newId(), tokenHash: hashOf(token), subject, name, roles, settings, createdAt, expiresAt },
-      })
-      const entry = newEntry(clock, {
-        action: 'session.create',
-        by: { actor: actorOf(subject), address },
-        detail: { session: session.id, issuer, name, roles: roles.join('; ') },
-      })
-      if (!(await store.create(session, LIMITS, entry)))
-        throw apiError('unavailable', `There are ${String(LIMITS.total)} sessions already.`)
-      return seals.seal('session', token)
+      return beginSession({ subject, name, roles, settings }, { issuer, address })
     },
+
+    /**
+     * Begins a session with a token, so that a browser need not keep it. The session ends with the token.
+     *
+     * @returns the value of its cookie, which is not stored
+     * @throws ApiError unavailable if there are too many sessions
+     */
+    beginWithToken: (
+      { actor, address, grants }: Pick<Administrator, 'actor' | 'address' | 'grants'>,
+      { name, credential }: Pick<TokenOfAdministrator, 'name' | 'credential'>,
+    ): Promise<string> =>
+      beginSession(
+        { subject: `${TOKEN}${actor}`, name, roles: grants.map(writeRole), settings: credential },
+        { issuer: null, address },
+      ),
 
     /** Returns the session of a cookie, undefined if it is unknown or has ended. */
     find: async (cookie: string): Promise<ActiveSession | undefined> => {
       const token = seals.open('session', cookie)
       const row = token === undefined ? undefined : await store.find(hashOf(token))
-      if (row === undefined || !rows.accept(row)) return undefined
-      if (row.settings !== settings || row.expiresAt.getTime() <= clock.now()) return undefined
+      if (row === undefined || !rows.accept(row) || row.expiresAt.getTime() <= clock.now()) return undefined
       const { id, subject, name, expiresAt } = row
-      return { id, actor: actorOf(subject), name, expiresAt, grants: await grantsOf(row.roles) }
+      const grants = await currentGrants(row)
+      return grants && { id, actor: actorOf(subject), name, expiresAt, grants }
     },
 
     /** Returns the sessions that have not ended, also those of earlier settings. */
@@ -141,6 +173,11 @@ export function createSessions(deps: {
     /** Deletes sessions that expired a while ago. */
     removeExpired: (): Promise<void> => store.removeExpired(new Date(clock.now() - KEPT_MS)),
   }
+}
+
+/** A grant as the settings write roles, with the projects that exist. */
+function writeRole({ role, projects, unbound }: Grant): string {
+  return projects === null ? role : `${role}:${[...projects.map(({ name }) => name), ...unbound].join(',')}`
 }
 
 function hashOf(token: string): Buffer {

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll, expect, test } from '@jest/globals'
-import type { Visit } from '@vault-and-tracker/dev-env'
 import type { Page } from 'playwright-core'
 import { admin, keyOf, signedSend } from '../../tests/support/client.ts'
-import { ADMIN_TOKEN, DESKTOP, fillVault, NARROW, type Sent, signIn, stored, useConsole } from './support/console.ts'
+import { ADMIN_TOKEN, DESKTOP, fillVault, NARROW, type Sent, stored, useConsole } from './support/console.ts'
 
 const site = useConsole()
 
@@ -165,7 +164,6 @@ test('a key for a person is added next to the others, and revoked without affect
   expect((await admin(site.vault.url, 'GET', '/projects/shop/keys')).body).toMatchObject([{ name: 'default' }])
 
   await page.goto(`${site.vault.url}/console/audit?project=shop&action=key.add`)
-  await signIn({ page } as Visit, ADMIN_TOKEN)
   await page.getByText('fingerprint').waitFor()
   expect(await problems('audit-key-added')).toEqual([])
 })
@@ -243,6 +241,7 @@ test('a version is restored, and a secret is deleted after a confirmation', asyn
   const { page, problems } = await site.open('/projects/shop?tab=secrets&env=production', NARROW, ADMIN_TOKEN)
   await page.getByRole('button', { name: 'Versions of DATABASE_URL in production' }).click()
   await page.getByRole('button', { name: 'Restore version 1' }).click()
+  await page.getByRole('button', { name: 'Restore version', exact: true }).click()
   await page.getByText(/Version 1 restored/).waitFor()
   await page.getByRole('button', { name: 'Close' }).click()
   await page.getByRole('button', { name: `Delete ${key} in production` }).click()

@@ -24,7 +24,7 @@ test('without projects, the overview names the next step', async () => {
   await site.vault.seal()
 })
 
-test('an administrator signs in with a token and is asked again after a reload', async () => {
+test('an administrator signs in with a token once for all tabs and reloads, until they sign out', async () => {
   const visit = await site.open('/projects/shop?tab=secrets', NARROW)
   const { page, problems, sent } = visit
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
@@ -35,17 +35,29 @@ test('an administrator signs in with a token and is asked again after a reload',
     await page.getByText('This is not a valid administrator token').waitFor()
   }
   expect(await problems('sign-in-refused')).toEqual([])
+  // What password managers look for.
+  const hints = `Array.from(document.querySelectorAll('form input'), ({ autocomplete }) => autocomplete)`
+  expect(await page.evaluate(hints)).toEqual(['username', 'current-password'])
   await signIn(visit, ADMIN_TOKEN)
   await page.getByRole('cell', { name: 'staging' }).first().waitFor()
   expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe('/console/projects/shop?tab=secrets')
   expect(await stored(visit)).toBe('[{},{}][]')
+  const [cookie] = await visit.context.cookies()
+  expect(cookie).toMatchObject({ name: 'vault-session', httpOnly: true, sameSite: 'Strict' })
   await page.reload()
-  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-  await signIn(visit, ADMIN_TOKEN)
+  await page.getByRole('cell', { name: 'staging' }).first().waitFor()
+  const other = await visit.context.newPage()
+  await other.goto(`${site.vault.url}/console/projects`)
+  await other.getByRole('link', { name: 'newsletter' }).waitFor()
+  // The token left the page in one request.
+  expect(sent.filter(({ text }) => text.includes(ADMIN_TOKEN))).toHaveLength(1)
+  expect(sent.filter(({ url }) => url.includes(ADMIN_TOKEN))).toEqual([])
   await page.getByRole('button', { name: 'Admin token' }).click()
   await page.getByRole('button', { name: 'Sign out' }).click()
+  for (const each of [page, other]) await each.getByRole('heading', { name: 'Sign in' }).waitFor()
+  await page.reload()
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-  expect(sent.filter(({ url }) => url.includes(ADMIN_TOKEN))).toEqual([])
+  expect(await visit.context.cookies()).toEqual([])
 })
 
 test('if the keys cannot be read, no project is shown as having no keys', async () => {
@@ -79,10 +91,24 @@ test('when the token ends, the page asks for another one and continues', async (
   const [grace] = (await admin(site.vault.url, 'GET', '/administrators')).body as { id: string }[]
   await admin(site.vault.url, 'DELETE', `/administrators/${grace?.id ?? ''}`)
   await page.getByRole('link', { name: 'newsletter' }).click()
-  await page.getByText('Your token was removed or has expired.').waitFor()
+  await page.getByText('Your session has ended.').waitFor()
   expect(await problems('token-ended')).toEqual([])
   await signIn(visit, ADMIN_TOKEN)
   await page.getByRole('heading', { name: 'newsletter' }).waitFor()
+})
+
+test('a tab does not act as the administrator who signed in in another tab', async () => {
+  const visit = await site.open('/projects', DESKTOP, await site.tokenOf({ name: 'Greta', role: 'administrator' }))
+  const { page, context, problems } = visit
+  await page.getByRole('button', { name: 'Greta' }).waitFor()
+  const other = await context.newPage()
+  await context.clearCookies()
+  await other.goto(`${site.vault.url}/console/projects`)
+  await signIn({ ...visit, page: other }, ADMIN_TOKEN)
+  await page.getByText('Another administrator has signed in').waitFor()
+  expect(await problems('other-administrator')).toEqual([])
+  await page.reload()
+  await page.getByRole('button', { name: 'Admin token' }).waitFor()
 })
 
 test('the overview shows numbers, expiring keys, and requests over time', async () => {
@@ -189,7 +215,6 @@ test('the longest project name fits into lists and menus', async () => {
   await page.getByText('1 active key', { exact: true }).waitFor()
   await admin(site.vault.url, 'POST', `/projects/${name}/keys`, { name: 'k'.repeat(64) })
   await page.reload()
-  await signIn(visit, ADMIN_TOKEN)
   await page.getByText('2 active keys').waitFor()
   expect(await problems('key-long-name')).toEqual([])
   await page.getByRole('button', { name: /^Rotate kkk/ }).click()

@@ -9,6 +9,7 @@ export const ownUser = queryOptions({
   queryFn: ({ client, signal, queryKey }) =>
     account.shows(
       isFirst(client, queryKey) ? start(client).then(({ user }) => user) : read(api.GET('/api/user/me', { signal })),
+      ({ id }) => id,
     ),
   staleTime: 60_000,
 })

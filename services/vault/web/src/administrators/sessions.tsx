@@ -9,7 +9,7 @@ import { useAdministrator } from '../api/session.ts'
 import type { Session } from '../api/types.ts'
 import { actionsColumn } from '../frame/actions-column.tsx'
 
-/** The sessions of people who signed in with OIDC, if there are any. */
+/** The sessions of administrators, if there are any. */
 export function Sessions() {
   const { mayRevokeSessions } = useAdministrator()
   const { data = [] } = useQuery(sessions)
@@ -61,7 +61,10 @@ function RevokeSession({ session: { id, name }, onClose }: { session: Session; o
       onConfirm={() => revoke.mutate()}
       onCancel={onClose}
     >
-      <p>They are signed out immediately, and can sign in again while one of their groups has a role.</p>
+      <p>
+        They are signed out immediately, and can sign in again while their token is valid or one of their groups has a
+        role.
+      </p>
     </Confirm>
   )
 }

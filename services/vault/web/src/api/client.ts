@@ -1,23 +1,19 @@
 import { createApi, createRead } from '@vault-and-tracker/web-kit/api'
+import { createAccountGuard } from '@vault-and-tracker/web-kit/start'
 import type { paths } from '../../generated/openapi.ts'
-import { currentToken } from './session.ts'
 
-/** The vault's API, with the token of the session. */
+/** The administrator that the page shows. */
+export const account = createAccountGuard()
+
+/** The vault's API. The browser sends the cookie of the session. */
 export const api = createApi<paths>()
 
 api.use({
-  onRequest: ({ request }) => {
-    const token = currentToken()
-    if (token !== undefined && !request.headers.has('Authorization'))
-      request.headers.set('Authorization', bearer(token))
-    return request
+  onRequest: ({ schemaPath, request }) => {
+    const isSignIn = schemaPath === '/v1/sign-in' || (schemaPath === '/v1/admin/session' && request.method === 'POST')
+    if (!isSignIn) account.require()
   },
 })
-
-/** The value of the header `Authorization` (RFC 6750 section 2.1). */
-export function bearer(token: string): string {
-  return `Bearer ${token}`
-}
 
 /** Reads a response. The vault sends some of its codes without a message. */
 export const read = createRead({

@@ -6,27 +6,15 @@ type Session =
   /** `reason` is why the session ended. */
   | { readonly isOpen: false; readonly reason: string | undefined }
 
-/**
- * The token exists only in this module: not in storage, not in an address, not in a query. Someone who signed in with OIDC
- * has none: the browser sends their cookie.
- */
-let token: string | undefined
-
-/** The session of this page. With a token, it ends when the page is left or reloaded. */
+/** The session of this page. Only the browser has its cookie. */
 export const session = createStore<Session>({ isOpen: false, reason: undefined })
 
-/** The token for requests; undefined before signing in. */
-export const currentToken = (): string | undefined => token
-
-/** @param signedIn the token; undefined for the session of a cookie */
-export function openSession(signedIn: string | undefined, administrator: SignedInAdministrator): void {
-  token = signedIn
+export function openSession(administrator: SignedInAdministrator): void {
   session.set({ isOpen: true, administrator })
 }
 
 /** @param reason shown in the sign-in form */
 export function closeSession(reason?: string): void {
-  token = undefined
   session.set({ isOpen: false, reason })
 }
 

@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { toastProblem } from '@vault-and-tracker/web-kit/feedback'
 import { formatExactTime } from '@vault-and-tracker/web-kit/format'
 import { Appearance, AccountMenu as Menu } from '@vault-and-tracker/web-kit/frame'
-import { api, read } from '../api/client.ts'
+import { account, api, read } from '../api/client.ts'
 import { closeSession, ROLE_NAMES, useAdministrator } from '../api/session.ts'
 
 const ACCESS = {
@@ -18,6 +18,7 @@ export function AccountMenu() {
   const { role, grants, session } = useAdministrator()
   const leave = (): void => {
     queries.clear()
+    account.signedIn(undefined)
     closeSession()
   }
   const signOut = useMutation({
@@ -48,7 +49,7 @@ export function AccountMenu() {
           ))}
           <Appearance />
           <a href="/docs">API</a>
-          <button type="button" onClick={() => (session === null ? leave() : signOut.mutate())}>
+          <button type="button" onClick={() => signOut.mutate()}>
             Sign out
           </button>
         </>

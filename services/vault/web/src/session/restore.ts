@@ -1,7 +1,7 @@
 import { createStore } from '@vault-and-tracker/web-kit/start'
-import { api, read } from '../api/client.ts'
+import { account, api, read } from '../api/client.ts'
 import { closeSession, openSession } from '../api/session.ts'
-import type { SignInOptions } from '../api/types.ts'
+import type { SignedInAdministrator, SignInOptions } from '../api/types.ts'
 
 /** How administrators can sign in, in addition to tokens. */
 export const signInOptions = createStore<SignInOptions>({ oidc: null, hasSession: false })
@@ -25,10 +25,15 @@ export async function restoreSession(): Promise<void> {
   try {
     const options = await read(api.GET('/v1/sign-in'))
     signInOptions.set(options)
-    if (options.hasSession) openSession(undefined, await read(api.GET('/v1/admin/me')))
+    if (options.hasSession) openSession(await readAdministrator())
   } catch {
     // The session has ended, or the vault is unavailable: the form for tokens shows the error when it is used.
   }
+}
+
+/** Reads whose session the browser has. */
+export function readAdministrator(): Promise<SignedInAdministrator> {
+  return account.shows(read(api.GET('/v1/admin/me')), ({ actor }) => actor)
 }
 
 /** Returns where a browser signs in, and comes back to the current page. */

@@ -3,17 +3,20 @@ import { ApiError } from '@vault-and-tracker/web-kit/api'
 import { Form, TextField } from '@vault-and-tracker/web-kit/form'
 import { Gate } from '@vault-and-tracker/web-kit/frame'
 import { useStore } from '@vault-and-tracker/web-kit/start'
-import { api, bearer, read } from '../api/client.ts'
+import { account, api, read } from '../api/client.ts'
 import { openSession } from '../api/session.ts'
 import type { SignedInAdministrator } from '../api/types.ts'
-import { signInOptions, startAddress } from './restore.ts'
+import { readAdministrator, signInOptions, startAddress } from './restore.ts'
 
 /** Replaces every page until a token is given. `reason` is why the last session ended. */
 export function SignIn({ reason }: { reason: string | undefined }) {
   const { oidc } = useStore(signInOptions)
   const signIn = useMutation<SignedInAdministrator, ApiError, string>({
-    mutationFn: identify,
-    onSuccess: (administrator, token) => openSession(token, administrator),
+    mutationFn: begin,
+    onSuccess: (administrator) => {
+      account.signedIn(administrator.actor)
+      openSession(administrator)
+    },
     meta: { isSignIn: true },
     // Keeps the token out of the cache.
     gcTime: 0,
@@ -42,30 +45,33 @@ export function SignIn({ reason }: { reason: string | undefined }) {
         onSubmit={({ token = '' }) => signIn.mutate(token.trim())}
         submit="Sign in"
       >
+        {/* Password managers save nothing without a name. */}
+        <input name="username" autoComplete="username" value="administrator" readOnly hidden />
         <TextField
           label="Administrator token"
           name="token"
           type="password"
-          autoComplete="off"
+          autoComplete="current-password"
           spellCheck={false}
           required
           autoFocus={oidc === null}
           error={signIn.error}
-          hint="Stored only in this page. After a reload, you sign in again."
+          hint="You stay signed in for 8 hours in this browser, which does not store the token."
         />
       </Form>
     </Gate>
   )
 }
 
-/** Returns the administrator of a token. A token that a header cannot contain is wrong (RFC 6750 section 2.1). */
-async function identify(token: string): Promise<SignedInAdministrator> {
+/** Begins a session. A token that a header cannot contain is wrong (RFC 6750 section 2.1). */
+async function begin(token: string): Promise<SignedInAdministrator> {
   if (!/^[A-Za-z0-9._~+/-]+=*$/.test(token)) throw wrongToken()
   try {
-    return await read(api.GET('/v1/admin/me', { headers: { Authorization: bearer(token) } }))
+    await read(api.POST('/v1/admin/session', { headers: { Authorization: `Bearer ${token}` } }))
   } catch (error) {
     throw error instanceof ApiError && error.status === 401 ? wrongToken() : error
   }
+  return readAdministrator()
 }
 
 function wrongToken(): ApiError {

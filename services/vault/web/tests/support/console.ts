@@ -73,10 +73,13 @@ export async function signIn({ page }: Visit, token: string): Promise<void> {
   await page.getByRole('navigation', { name: 'Main' }).waitFor()
 }
 
-/** Everything that the browser stores for the page, as text. */
+/** Everything that the browser stores for the page, as text, except the session and whose it is. */
 export async function stored({ page, context }: Visit): Promise<string> {
-  const inPage = await page.evaluate<string>('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])')
-  return inPage + JSON.stringify(await context.cookies())
+  const inPage = await page.evaluate<string>(
+    'JSON.stringify([{ ...localStorage, account: undefined }, { ...sessionStorage }])',
+  )
+  const cookies = await context.cookies()
+  return inPage + JSON.stringify(cookies.filter(({ name }) => name !== 'vault-session'))
 }
 
 /** Projects with secrets, keys with several scopes, and requests, some of them refused. */
