@@ -129,15 +129,18 @@ test('restores an old version as a new one', async () => {
   const [secret] = (await admin(vault.url, 'GET', '/projects/versions/secrets')).body as { id: string }[]
   const path = `/secrets/${String(secret?.id)}/versions`
   const listed = (await admin(vault.url, 'GET', path)).body as object[]
+  const by = { actor: expect.stringMatching(/^key:/), keyName: 'default', createdAt: expect.any(String) }
   expect(listed).toEqual([
-    { version: 3, createdAt: expect.any(String), current: true },
-    { version: 2, createdAt: expect.any(String), current: false },
-    { version: 1, createdAt: expect.any(String), current: false },
+    { version: 3, current: true, ...by },
+    { version: 2, current: false, ...by },
+    { version: 1, current: false, ...by },
   ])
   const restored = await admin(vault.url, 'POST', `${path}/1/restore`)
   expect([restored.status, restored.body]).toEqual([200, { ok: true, version: 4 }])
   expect((await signed('versions', key)).body).toEqual({ A: 'one' })
-  expect((await admin(vault.url, 'GET', path)).body).toHaveLength(4)
+  const [newest, ...older] = (await admin(vault.url, 'GET', path)).body as object[]
+  expect(newest).toEqual({ version: 4, current: true, actor: 'administrator', createdAt: expect.any(String) })
+  expect(older).toHaveLength(3)
   for (const version of ['0', '5', '-1', '1.0', '99999999999', 'x', '2147483648'])
     expect((await admin(vault.url, 'POST', `${path}/${version}/restore`)).status).toBe(404)
   const audit = await admin(vault.url, 'GET', '/audit?projectId=versions&action=restore')

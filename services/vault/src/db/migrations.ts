@@ -14,6 +14,7 @@ import { exchange } from './migrations/0012-exchange.ts'
 import { webhooks } from './migrations/0013-webhooks.ts'
 import { administratorSessions } from './migrations/0015-administrator-sessions.ts'
 import { inheritanceAndReferences } from './migrations/0016-inheritance-and-references.ts'
+import { versionActors } from './migrations/0017-version-actors.ts'
 
 /** All migrations. Add new ones at the end, and never change a released one. */
 export const MIGRATIONS = {
@@ -31,6 +32,7 @@ export const MIGRATIONS = {
   '0013-webhooks': webhooks,
   '0015-administrator-sessions': administratorSessions,
   '0016-inheritance-and-references': inheritanceAndReferences,
+  '0017-version-actors': versionActors,
 }
 
 /** Migrates the vault's database to the newest schema. */

@@ -16,8 +16,8 @@ export async function checkWrites(db: Db): Promise<void> {
       insert into secrets (id, project_uid, env, key, version, updated_at, note, owner, expires_at)
       select id, project_uid, env, key, version, updated_at, note, owner, expires_at from secrets where false
     ), version as (
-      insert into secret_versions (secret_id, version, dek_v, blob, created_at)
-      select secret_id, version, dek_v, blob, created_at from secret_versions where false
+      insert into secret_versions (secret_id, version, dek_v, blob, created_at, actor)
+      select secret_id, version, dek_v, blob, created_at, actor from secret_versions where false
     ), data_key as (
       update project_deks set encryptions = encryptions where false
     )

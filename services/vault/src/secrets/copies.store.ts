@@ -29,7 +29,7 @@ export function createCopyStore(
   onChange: OnEnvironmentChange,
 ): CopyStore {
   return {
-    copy: (project, { from, to, keys, overwrite, now }, { wanted }, reencrypt, entryFor) =>
+    copy: (project, { from, to, keys, overwrite, now }, { wanted, actor }, reencrypt, entryFor) =>
       writeTransaction(db, wanted, async (trx) => {
         if (!(await lockProject(trx, project.uid))) return undefined
         const dataKey = await reserveDataKey(trx, project.uid)
@@ -54,7 +54,7 @@ export function createCopyStore(
           blobs.set(key, await reencrypt(value, versions.get(key) ?? 0, dataKey))
         }
         const secrets = await writeSecrets(trx, project.uid, { from, to, now }, versions)
-        await addVersions(trx, secrets, blobs, { dekV: dataKey.dekV, now })
+        await addVersions(trx, secrets, blobs, { dekV: dataKey.dekV, now, actor })
         await addReferences(trx, project.uid, { from, to }, secrets)
         if (added > 0) await requireFewEnvironments(trx, project.uid, limits)
         await requireSpace(trx, project.uid, to, limits)
@@ -135,12 +135,12 @@ async function addVersions(
   trx: Db,
   secrets: readonly CopiedSecret[],
   blobs: ReadonlyMap<string, Buffer>,
-  { dekV, now }: { readonly dekV: number; readonly now: Date },
+  { dekV, now, actor }: { readonly dekV: number; readonly now: Date; readonly actor: string },
 ): Promise<void> {
   const added = secrets.map(({ key }) => blobs.get(key))
   await sql`
-    insert into secret_versions (secret_id, version, dek_v, blob, created_at)
-    select id, version, ${dekV}, blob, ${now}::timestamptz
+    insert into secret_versions (secret_id, version, dek_v, blob, created_at, actor)
+    select id, version, ${dekV}, blob, ${now}::timestamptz, ${actor}
     from unnest(${secrets.map(({ id }) => id)}::uuid[], ${secrets.map(({ version }) => version)}::integer[],
       ${added}::bytea[]) as n (id, version, blob)`.execute(trx)
 }

@@ -21,7 +21,13 @@ const secret = z
   .meta({ id: 'SecretMetadata', description: 'A secret without its value.' })
 
 const version = z
-  .strictObject({ version: z.int(), createdAt: time, current: z.boolean() })
+  .strictObject({
+    version: z.int(),
+    createdAt: time,
+    current: z.boolean(),
+    actor: z.string().nullable().meta({ description: 'As in the audit log; null if it was not recorded.' }),
+    keyName: z.string().optional().meta({ description: 'The name of the key at that time.' }),
+  })
   .meta({ id: 'SecretVersion', description: 'A version of a secret without its value.' })
 
 const versionNumber = z.string().regex(/^[1-9][0-9]{0,9}$/)

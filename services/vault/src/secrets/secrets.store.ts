@@ -3,7 +3,7 @@ import type { Pool } from 'pg'
 import type { ProjectRef } from '../access/administrator.ts'
 import { allows, type ProjectCaller } from '../access/project-caller.ts'
 import { insertAuditEntry } from '../audit/audit.store.ts'
-import type { NewEntry } from '../audit/audit.ts'
+import { type NewEntry, readActor } from '../audit/audit.ts'
 import { anyUuid, type Db, writeTransaction } from '../database.ts'
 import { apiError } from '../errors.ts'
 import { isExchangedKeyValid } from '../integrity/exchange-rows.store.ts'
@@ -80,7 +80,8 @@ export function createSecretStore(
       .onConflict((conflict) => conflict.columns(['project_uid', 'env', 'key']).doUpdateSet(changed))
       .returning('id')
       .executeTakeFirstOrThrow()
-    await addVersion(trx, { id, version, dataKey, blob: await encrypt(version, dataKey), now: secret.now })
+    const { now, actor } = secret
+    await addVersion(trx, { id, version, dataKey, blob: await encrypt(version, dataKey), now, actor })
     if (secret.references.length > 0) await addReferences(trx, { id, version }, { uid: project.uid, ...secret })
     if (isNew) await requireFewEnvironments(trx, project.uid, limits)
     await requireSpace(trx, project.uid, secret.env, limits)
@@ -191,22 +192,21 @@ export function createSecretStore(
         .selectFrom('secrets as s')
         .innerJoin('projects as p', 'p.uid', 's.project_uid')
         .innerJoin('secret_versions as v', 'v.secret_id', 's.id')
-        .select(['v.version', 'v.created_at', 's.version as current', 's.env', 'p.name'])
+        .select(['v.version', 'v.created_at', 'v.actor', 's.version as current', 's.env', 'p.name'])
         .where('s.id', '=', id)
         .$if(projects !== null, (query) => query.where('p.uid', '=', anyUuid((projects ?? []).map(({ uid }) => uid))))
         .orderBy('v.version', 'desc')
         .execute()
       const [first] = rows
       if (first === undefined) return undefined
-      const versions = rows.map(({ version, created_at: createdAt, current }) => ({
-        version,
-        createdAt,
-        current: version === current,
+      const versions = rows.map(({ version, created_at: createdAt, current, actor }) => ({
+        ...{ version, createdAt, current: version === current },
+        ...readActor(actor),
       }))
       return { project: first.name, env: first.env, versions }
     },
 
-    restore: ({ id, version, now }, { projects, wanted }, reencrypt, entryFor) =>
+    restore: ({ id, version, now }, { projects, wanted, actor }, reencrypt, entryFor) =>
       writeTransaction(db, wanted, async (trx) => {
         const found = await findSecret(trx, { id }, projects)
         if (found === undefined || !(await lockProject(trx, found.uid))) return undefined
@@ -240,7 +240,7 @@ export function createSecretStore(
         const stored = { place, dataKey: toDataKey(old), blob: old.blob }
         const blob = await reencrypt(stored, { env: secret.env, version: next }, dataKey)
         await trx.updateTable('secrets').set({ version: next, updated_at: now }).where('id', '=', id).execute()
-        await addVersion(trx, { id, version: next, dataKey, blob, now })
+        await addVersion(trx, { id, version: next, dataKey, blob, now, actor })
         await sql`
           insert into secret_references (secret_id, version, project_uid, source, project, env)
           select secret_id, ${next}, project_uid, source, project, env from secret_references
@@ -307,7 +307,7 @@ async function deleteSecret(trx: Db, id: string, { current }: StoredEnvironment)
 
 async function addVersion(
   trx: Db,
-  row: { id: string; version: number; dataKey: StoredDataKey; blob: Buffer; now: Date },
+  row: { id: string; version: number; dataKey: StoredDataKey; blob: Buffer; now: Date; actor: string },
 ): Promise<void> {
   await trx
     .insertInto('secret_versions')
@@ -317,6 +317,7 @@ async function addVersion(
       dek_v: row.dataKey.dekV,
       blob: row.blob,
       created_at: row.now,
+      actor: row.actor,
     })
     .execute()
 }

@@ -24,6 +24,7 @@ export type SecretTables = {
     dek_v: number
     blob: Buffer
     created_at: Date
+    actor: string | null
   }
   /**
    * Hints: they wake clients that wait for changes, and mark secrets in listings. What a fetch resolves is in the encrypted

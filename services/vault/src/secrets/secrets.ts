@@ -52,6 +52,7 @@ export type NewValue = {
   readonly references: readonly ReferencePlace[]
   readonly details: DetailChanges
   readonly now: Date
+  readonly actor: string
 }
 
 /** A value with its place, and details to change. */
@@ -74,7 +75,17 @@ export type EntryForStored = (secretId: string, version: number, revision: numbe
 export type SecretVersions = {
   readonly project: string
   readonly env: string
-  readonly versions: readonly { readonly version: number; readonly createdAt: Date; readonly current: boolean }[]
+  readonly versions: readonly SecretVersion[]
+}
+
+type SecretVersion = {
+  readonly version: number
+  readonly createdAt: Date
+  readonly current: boolean
+  /** Who stored it, as in the audit log; null if it is older than this record. */
+  readonly actor: string | null
+  /** The name that the key had, if it was one. */
+  readonly keyName?: string
 }
 
 /** A secret of the caller's project, by its id or by its place. */
@@ -229,7 +240,7 @@ export function createSecrets(deps: {
         detail: { secretId, key, version, revision, ...(references && { references }), ...more },
       })
     const secretNow = (): NewValue => ({
-      ...{ id: newId(), env, key, details, now: new Date(clock.now()) },
+      ...{ id: newId(), env, key, details, now: new Date(clock.now()), actor: by.actor },
       references: source === undefined ? [] : placesOf(refers),
     })
     return { refers, check, encrypt, entryFor, secretNow }

@@ -79,7 +79,19 @@ test('a name that exists is overwritten only with a warning', async () => {
   await page.getByText('STRIPE_API_KEY stored in staging as version 2.').waitFor()
   expect(await valuesOf('staging')).toMatchObject({ STRIPE_API_KEY: 'replaced' })
   await page.getByRole('button', { name: 'Versions of STRIPE_API_KEY in staging' }).click()
+  const versions = page.getByRole('dialog', { name: 'Versions of STRIPE_API_KEY' })
+  await versions.getByText('Version 2').getByText('by Ed').waitFor()
+  await versions
+    .getByText('Version 1')
+    .getByText(/by key default/)
+    .waitFor()
   await page.getByRole('button', { name: 'Restore version 1' }).click()
+  await page.getByText('Applications that use staging of shop').waitFor()
+  expect(await problems('restore')).toEqual([])
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  expect(await valuesOf('staging')).toMatchObject({ STRIPE_API_KEY: 'replaced' })
+  await page.getByRole('button', { name: 'Restore version 1' }).click()
+  await page.getByRole('button', { name: 'Restore version', exact: true }).click()
   await page.getByText('Version 1 restored as version 3.').waitFor()
   expect((await valuesOf('staging'))['STRIPE_API_KEY']).not.toBe('replaced')
 })
@@ -202,7 +214,7 @@ test('expiring secrets of all projects are listed, and a new value with a new ex
 test('an editor sees no actions on projects, keys and administrators; an auditor none at all', async () => {
   const buttons = async (path: string, token: string): Promise<readonly string[]> => {
     const { page } = await site.open(path, DESKTOP, token)
-    await page.getByRole('table').waitFor()
+    await page.getByRole('table').first().waitFor()
     return (await page.getByRole('main').getByRole('button').allTextContents()).toSorted()
   }
   const auditor = await site.tokenOf({ name: 'Audrey', role: 'auditor' })

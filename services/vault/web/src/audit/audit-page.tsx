@@ -4,8 +4,8 @@ import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
 import { DayRange, ExportButtons, SearchField, Select } from '@vault-and-tracker/web-kit/form'
 import { PageHead } from '@vault-and-tracker/web-kit/frame'
 import { Table } from '@vault-and-tracker/web-kit/table'
-import { administrators, allProjects } from '../api/queries.ts'
-import { useAdministrator } from '../api/session.ts'
+import { allProjects } from '../api/queries.ts'
+import { useNamed } from '../frame/actor.tsx'
 import { columnsFor } from './columns.tsx'
 import { auditPage, exportAudit, PAGE_SIZE } from './queries.ts'
 import { ACTION_CHOICES, type AuditSearch } from './search.ts'
@@ -16,11 +16,8 @@ const route = getRouteApi('/audit')
 /** The entries of the audit log, newest first. */
 export function AuditPage() {
   const search = route.useSearch()
-  const { seesAdministrators } = useAdministrator()
   const { data, error, refetch, isPlaceholderData } = useQuery(auditPage(search))
-  // Reading administrators adds an entry to the log, so they are only read if one of them acted.
-  const isNamed = seesAdministrators && data?.some(({ actor }) => actor?.startsWith('administrator:')) === true
-  const { data: named } = useQuery({ ...administrators, enabled: isNamed })
+  const named = useNamed(data)
   const last = data?.at(-1)
   const hasMore = data?.length === PAGE_SIZE
   return (

@@ -1,13 +1,9 @@
 import { Link } from '@tanstack/react-router'
 import { formatExactTime } from '@vault-and-tracker/web-kit/format'
 import type { Column } from '@vault-and-tracker/web-kit/table'
-import type { Administrator, AuditEntry } from '../api/types.ts'
+import type { AuditEntry } from '../api/types.ts'
+import { Actor, type Named } from '../frame/actor.tsx'
 import { ACTION_NAMES, type AuditSearch } from './search.ts'
-
-const SHOWN_FINGERPRINT = 12
-
-/** All administrators; undefined if the reader may not see them. */
-type Named = readonly Administrator[] | undefined
 
 /** The columns of a listing. Only those of all actions or of one have details. */
 export function columnsFor(search: AuditSearch, named: Named): readonly Column<AuditEntry>[] {
@@ -74,23 +70,6 @@ const COLUMNS = (search: AuditSearch, named: Named): Columns => [
 
 function nameOf(action: string): string {
   return ACTION_NAMES.find(([each]) => each === action)?.[1] ?? action
-}
-
-/** An actor is `key:<fingerprint>`, `administrator`, `administrator:<id>`, `oidc:<subject>`, `command` or `unknown`. */
-function Actor({ actor, keyName, named }: { actor: string | null; keyName: string | undefined; named: Named }) {
-  if (actor === null) return <span className="muted">not recorded</span>
-  const [kind, value] = actor.split(':')
-  if (value === undefined) return actor === 'administrator' ? 'admin token' : actor
-  if (kind === 'key')
-    return (
-      <span title={value}>
-        key <span className="long-name">{keyName}</span> <code>{value.slice(0, SHOWN_FINGERPRINT)}…</code>
-      </span>
-    )
-  // A subject may contain colons.
-  if (kind === 'oidc') return <span className="long-name">{actor.slice('oidc:'.length)}</span>
-  const name = named === undefined ? 'an administrator' : named.find(({ id }) => id === value)?.name
-  return <span title={value}>{name ?? 'a removed administrator'}</span>
 }
 
 function Detail({ detail }: { detail: Readonly<Record<string, unknown>> }) {

@@ -1,10 +1,12 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Dialog, Pending, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
+import { Confirm, Dialog, Pending, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
 import { Button } from '@vault-and-tracker/web-kit/form'
 import { formatExactTime } from '@vault-and-tracker/web-kit/format'
+import { useState } from 'react'
 import { api, read } from '../../api/client.ts'
 import { useAdministrator } from '../../api/session.ts'
 import type { SecretMetadata } from '../../api/types.ts'
+import { Actor, useNamed } from '../../frame/actor.tsx'
 import { versionsOf } from './queries.ts'
 
 /** The versions of a secret. Restoring one creates a new version. */
@@ -13,6 +15,8 @@ export function Versions(props: { project: string; secret: SecretMetadata; onClo
   const { mayEditSecrets } = useAdministrator(project)
   const queries = useQueryClient()
   const { data, error, refetch } = useQuery(versionsOf(secret.id))
+  const named = useNamed(data)
+  const [asked, setAsked] = useState<number>()
   const restore = useMutation({
     mutationFn: (version: number) =>
       read(
@@ -22,6 +26,7 @@ export function Versions(props: { project: string; secret: SecretMetadata; onClo
       ),
     onSuccess: async (restored, version) => {
       toast(`Version ${version} restored as version ${restored.version}.`)
+      setAsked(undefined)
       await queries.invalidateQueries({ queryKey: ['versions', secret.id] })
       await queries.invalidateQueries({ queryKey: ['secrets', project] })
     },
@@ -37,19 +42,17 @@ export function Versions(props: { project: string; secret: SecretMetadata; onClo
         <Pending error={error} onRetry={() => void refetch()} rows={3} label="Loading versions…" />
       ) : (
         <ol className="version-list" reversed>
-          {data.map(({ version, createdAt, current }) => (
+          {data.map(({ version, createdAt, current, actor, keyName }) => (
             <li key={version}>
               <span>
                 Version {version} {current && <span className="tag">current</span>}
-                <span className="muted"> {formatExactTime(createdAt)}</span>
+                <span className="muted">
+                  {' '}
+                  {formatExactTime(createdAt)} by <Actor actor={actor} keyName={keyName} named={named} />
+                </span>
               </span>
               {mayEditSecrets && !current && (
-                <Button
-                  className="small"
-                  isBusy={restore.isPending}
-                  aria-label={`Restore version ${version}`}
-                  onClick={() => restore.mutate(version)}
-                >
+                <Button className="small" aria-label={`Restore version ${version}`} onClick={() => setAsked(version)}>
                   Restore
                 </Button>
               )}
@@ -62,6 +65,20 @@ export function Versions(props: { project: string; secret: SecretMetadata; onClo
           Close
         </Button>
       </div>
+      {asked !== undefined && (
+        <Confirm
+          title={`Restore version ${asked} of ${secret.key}?`}
+          action="Restore version"
+          isBusy={restore.isPending}
+          onConfirm={() => restore.mutate(asked)}
+          onCancel={() => setAsked(undefined)}
+        >
+          <p>
+            Applications that use {secret.env} of {project} receive it at their next fetch. The current value stays as a
+            version.
+          </p>
+        </Confirm>
+      )}
     </Dialog>
   )
 }
