@@ -123,6 +123,11 @@ export function createApp(context: Context, { logger, stopping }: Options): Expr
   const methodNotAllowed = () => apiError('method_not_allowed')
   app.use(healthRoutes({ checks, stopping, logger, metrics: metrics.handler, methodNotAllowed }))
   app.use(documentRoutes(describeApi, { methodNotAllowed }))
+  app.all('/', ({ method }, response) => {
+    response.setHeader('Allow', 'GET, HEAD')
+    if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed()
+    response.status(302).set('Location', '/console').end()
+  })
   app.use('/console', webApplication({ folder: WEB_FOLDER, pages: WEB_PAGES, onMissing: (text) => logger.warn(text) }))
   app.use(unknownPath)
   app.use(rest.noteRefusals, createErrorAnswer(logger))

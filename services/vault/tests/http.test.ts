@@ -32,7 +32,6 @@ test('counts responses and refusals by route', async () => {
 })
 
 test.each([
-  '/',
   '/v1',
   '/v1/',
   '/v1/secrets/',

@@ -69,9 +69,15 @@ test('a browser at an unknown address below the console gets the page, with 404;
   expect((await ask('/console', {}, 'POST')).status).toBe(405)
 })
 
+test('the root leads to the console', async () => {
+  const answer = await ask('/', HTML)
+  expect([answer.status, answer.headers.get('location')]).toEqual([302, '/console'])
+  const post = await ask('/', {}, 'POST')
+  expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+})
+
 test('the API and other addresses do not serve the page to a browser', async () => {
   expect((await ask('/v1/admin/projects', HTML)).status).toBe(401)
-  expect((await ask('/', HTML)).headers.get('content-type')).toMatch(/json/)
   expect((await ask('/consolex', HTML)).status).toBe(404)
   expect((await ask('/health', HTML)).headers.get('content-type')).toMatch(/json/)
 })
