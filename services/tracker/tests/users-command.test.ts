@@ -47,7 +47,11 @@ test('creates a user who can sign in, and prints the passkey once as one line of
 
 test('a taken name exits with 2', async () => {
   await create('taken')
-  await expect(create('TAKEN')).resolves.toMatchObject({ status: 2, out: '', err: 'This username is taken.\n' })
+  await expect(create('TAKEN')).resolves.toMatchObject({
+    status: 2,
+    out: '',
+    err: 'username: this username is taken.\n',
+  })
 })
 
 test('sets role and state with immediate effect on open sessions', async () => {

@@ -69,8 +69,8 @@ export function createAccountStore(db: Db): AccountStore {
         })
       } catch (error) {
         const constraint = violatedUniqueConstraint(error)
-        if (constraint === 'users_username_unique') throw apiError('CONFLICT', 'This username is taken.')
-        if (constraint === 'users_email_unique') throw apiError('CONFLICT', 'This email address is in use.')
+        if (constraint === 'users_username_unique') throw apiError('CONFLICT', 'username: this username is taken.')
+        if (constraint === 'users_email_unique') throw apiError('CONFLICT', 'email: this email address is in use.')
         throw error
       }
     },
@@ -242,7 +242,7 @@ async function lockInvite(trx: Transaction<Schema>, codeHash: Buffer, now: Date)
       .forShare()
       .executeTakeFirst())
   if (creator === undefined)
-    throw apiError('FORBIDDEN', 'This invite is unknown, used or expired, or its creator may no longer invite.')
+    throw apiError('FORBIDDEN', 'invite: this invite is unknown, used or expired, or its creator may no longer invite.')
   return creator.id
 }
 

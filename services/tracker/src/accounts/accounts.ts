@@ -205,7 +205,7 @@ export function createAccounts(deps: {
       const registration = await deps.registration()
       if (registration === 'closed') throw apiError('FORBIDDEN', 'Registration is closed.')
       if (registration === 'invite' && input.invite === undefined)
-        throw apiError('FORBIDDEN', 'Registration requires an invite.')
+        throw apiError('FORBIDDEN', 'invite: is required to register.')
       const invite = input.invite === undefined ? undefined : hashInviteCode(input.invite)
       return create({ ...input, role: 'member', signsIn: true }, invite)
     },
@@ -240,7 +240,7 @@ export function createAccounts(deps: {
         found && matched
           ? await store.replacePassword(account.id, await passwords.hash(next), found.passwordHash, undefined)
           : undefined
-      if (changed === undefined) throw apiError('FORBIDDEN', 'The current password is wrong.')
+      if (changed === undefined) throw apiError('FORBIDDEN', 'currentPassword: this is not your current password.')
       return changed
     },
 

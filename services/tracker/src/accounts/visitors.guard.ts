@@ -76,7 +76,10 @@ export function createVisitorGuards(deps: {
   const anyone: Guard<TrackerSurface, Visitor> = async (endpoint, request, response) => {
     const from = { secFetchSite: request.get('sec-fetch-site'), origin: request.get('origin') }
     if (endpoint.method !== 'GET' && isCrossSite(from, publicUrl.origin))
-      throw apiError('FORBIDDEN', 'This request was made by another site.')
+      throw apiError(
+        'FORBIDDEN',
+        `This request was not made by a page of ${publicUrl.origin}, the PUBLIC_URL of this tracker. Open that address, or change the setting.`,
+      )
     const visitor = await visitorOf(request, response)
     // Sign-in attempts are counted per account, so the body is read first.
     if (endpoint.limit === 'authentication' || endpoint.limit === 'second-factor')

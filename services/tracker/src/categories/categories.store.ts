@@ -235,7 +235,7 @@ function fieldsOf({ slug, name, torznabId, parentId, position }: Category) {
 
 function slugConflict(error: unknown): unknown {
   return violatedUniqueConstraint(error) === 'categories_slug_unique'
-    ? apiError('CONFLICT', 'This slug is taken.')
+    ? apiError('CONFLICT', 'slug: this slug is taken.')
     : error
 }
 

@@ -36,6 +36,20 @@ test('a visitor signs in and continues to the requested page', async () => {
   await page.waitForURL('**/login')
 })
 
+test('a form of another address than PUBLIC_URL is refused with that setting', async () => {
+  const visit = await site.open('/login', DESKTOP)
+  await visit.page.route('**/api/auth/login', async (route) => {
+    // As from a plain http address, for which browsers declare nothing else.
+    const { 'sec-fetch-site': _, ...headers } = await route.request().allHeaders()
+    await route.fulfill({ response: await route.fetch({ headers: { ...headers, origin: 'http://tracker.lan' } }) })
+  })
+  await signIn(visit)
+  await visit.page
+    .getByRole('alert')
+    .getByText(/PUBLIC_URL/)
+    .waitFor()
+})
+
 test.each(['https://elsewhere.test/', '//elsewhere.test/', '/\\elsewhere.test/', 'javascript:alert(1)'])(
   'signing in does not redirect to %s',
   async (next) => {
@@ -55,8 +69,18 @@ test('an invited visitor creates an account', async () => {
   await page.getByLabel('Password').fill('long enough to guess')
   expect(await page.getByLabel('Invite code').inputValue()).toBe(code)
   await page.getByRole('button', { name: 'Create account' }).click()
-  await page.getByText('taken').waitFor()
+  const named = page.locator('.field', { has: page.getByLabel('Username') })
+  await named.locator('.field-problem').waitFor()
+  expect(await page.evaluate('document.activeElement.name')).toBe('username')
   expect(await problems('register-refused')).toEqual([])
+  await page.getByLabel('Invite code').fill('a-wrong-code')
+  await page.getByLabel('Username').fill('carol')
+  await page.getByRole('button', { name: 'Create account' }).click()
+  await page
+    .locator('.field', { has: page.getByLabel('Invite code') })
+    .locator('.field-problem')
+    .waitFor()
+  await page.getByLabel('Invite code').fill(code)
 
   await page.getByLabel('Username').fill('carol')
   await page.getByRole('button', { name: 'Create account' }).click()
