@@ -8,6 +8,7 @@ export type Listed = {
   readonly limit: number
   readonly total: number
   readonly totalIsExact: boolean
+  readonly items: readonly unknown[]
 }
 
 /** A list without an exact total ends here. */
@@ -15,29 +16,38 @@ const MAX_OFFSET = 10_000
 
 /** Links to the previous and next page. `without` is a parameter that a page does not share with the others. */
 export function Pages({ list, without }: { list: Listed; without?: string }) {
-  const { page, limit, total, totalIsExact } = list
-  const last = Math.max(1, Math.ceil(total / limit))
+  const { page, limit, totalIsExact, items } = list
+  const last = lastPageOf(list)
   if (page === 1 && last === 1 && totalIsExact) return null
   // The list may have become shorter than the address says.
   const before = totalIsExact ? Math.min(page - 1, last) : page - 1
-  const isLast = totalIsExact ? page >= last : page * limit > MAX_OFFSET
+  const isLast = totalIsExact ? page >= last : items.length < limit || page * limit > MAX_OFFSET
   return (
     <nav className="pages" aria-label="Pages">
       {page > 1 && <PageLink page={before} text="Previous" without={without} />}
       <span className="muted">
-        Page {formatCount(page)} of {formatCount(last)}
-        {!totalIsExact && '+'}
+        Page {formatCount(page)} of {formatCount(isLast ? Math.max(page, last) : last)}
+        {!totalIsExact && !isLast && '+'}
       </span>
       {!isLast && <PageLink page={page + 1} text="Next" without={without} />}
     </nav>
   )
 }
 
-/** Takes the place of a page after the last one. */
-export function NoSuchPage({ page }: { page: number }) {
+/** A list that is known to end has a last page. */
+function lastPageOf({ total, limit }: Pick<Listed, 'total' | 'limit'>): number {
+  return Math.max(1, Math.ceil(total / limit))
+}
+
+/** Takes the place of a page after the last one. The items that were there may have been deleted or moved. */
+export function NoSuchPage({ list }: { list: Omit<Listed, 'items'> }) {
+  const last = lastPageOf(list)
   return (
-    <Empty title={`There is no page ${formatCount(page)}.`}>
-      <PageLink page={1} text="First page" />
+    <Empty title={`There is no page ${formatCount(list.page)}.`}>
+      <div className="form-actions">
+        {list.totalIsExact && last > 1 && <PageLink page={last} text="Last page" />}
+        <PageLink page={1} text="First page" />
+      </div>
     </Empty>
   )
 }

@@ -257,3 +257,24 @@ test('a dialog with typed text closes only after a question', async () => {
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   expect(await page.evaluate('document.activeElement.textContent')).toBe('Edit torrent')
 })
+
+test('a list without an exact total ends at its last page', async () => {
+  const { page, problems } = await site.open('/torrents', DESKTOP, member)
+  await page.getByText('60 torrents').waitFor()
+  await page.route('**/api/torrents?*', async (route) => {
+    const response = await route.fetch()
+    await route.fulfill({ response, json: { ...((await response.json()) as object), total: 50, totalIsExact: false } })
+  })
+  await page.getByRole('link', { name: 'Next' }).click()
+  await page.getByText('Page 2 of 2', { exact: true }).waitFor()
+  expect(await page.getByRole('link', { name: 'Next' }).count()).toBe(0)
+  expect(await problems('last-page')).toEqual([])
+})
+
+test('beyond the last page, a link leads back to it', async () => {
+  const { page, problems } = await site.open('/torrents?page=9', DESKTOP, member)
+  await page.getByText('There is no page 9.').waitFor()
+  expect(await problems('no-such-page')).toEqual([])
+  await page.getByRole('link', { name: 'Last page' }).click()
+  await page.getByText('Page 2 of 2').waitFor()
+})

@@ -38,7 +38,7 @@ function List({ unreadOnly, page }: { unreadOnly: boolean; page: number | undefi
   if (data === undefined)
     return <Pending error={error} onRetry={() => void refetch()} rows={8} label="Loading notices…" />
   const [newest] = data.items
-  if (newest === undefined) return page === undefined ? <Nothing unreadOnly={unreadOnly} /> : <NoSuchPage page={page} />
+  if (newest === undefined) return data.page === 1 ? <Nothing unreadOnly={unreadOnly} /> : <NoSuchPage list={data} />
   return (
     <>
       <div className="form-actions">

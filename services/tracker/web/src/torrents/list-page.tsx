@@ -27,6 +27,8 @@ export function ListPage({ search }: { search: ListSearch }) {
       </div>
       {data === undefined ? (
         <Pending error={error} onRetry={() => void refetch()} rows={20} label="Loading torrents…" />
+      ) : data.items.length === 0 && data.page > 1 ? (
+        <NoSuchPage list={data} />
       ) : data.items.length === 0 ? (
         <Nothing search={search} suggestions={data.suggestions ?? []} now={dataUpdatedAt} />
       ) : (
@@ -85,7 +87,6 @@ function TorrentTable(props: {
 
 function Nothing(props: { search: ListSearch; suggestions: readonly ListedTorrent[]; now: number }) {
   const { search, suggestions, now } = props
-  if (search.page !== undefined) return <NoSuchPage page={search.page} />
   const { search: text, category, ...filters } = filtersIn(search)
   const isFiltered = Object.values(filters).some((value) => value !== undefined)
   if (isFiltered && suggestions.length === 0)

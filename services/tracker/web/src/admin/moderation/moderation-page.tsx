@@ -33,8 +33,10 @@ export function ModerationPage() {
       />
       {data === undefined ? (
         <Pending error={error} onRetry={() => void refetch()} rows={12} label="Loading the queue…" />
+      ) : data.items.length === 0 && data.page > 1 ? (
+        <NoSuchPage list={data} />
       ) : data.items.length === 0 ? (
-        <Nothing state={state} page={search.page} />
+        <Nothing state={state} />
       ) : (
         <div className="moderation" data-chosen={search.torrent !== undefined}>
           <div className="moderation-queue">
@@ -86,8 +88,7 @@ function Queue({ items, search, now }: { items: readonly Queued[]; search: Queue
   )
 }
 
-function Nothing({ state, page }: { state: State; page: number | undefined }) {
-  if (page !== undefined) return <NoSuchPage page={page} />
+function Nothing({ state }: { state: State }) {
   if (state !== 'pending') return <Empty title={`No ${state} torrents.`} />
   return (
     <Empty title="No torrents are awaiting approval.">

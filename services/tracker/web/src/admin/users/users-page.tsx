@@ -22,8 +22,8 @@ export function UsersPage() {
       <Filters search={search} />
       {data === undefined ? (
         <Pending error={error} onRetry={() => void refetch()} rows={20} label="Loading users…" />
-      ) : data.items.length === 0 && search.page !== undefined ? (
-        <NoSuchPage page={search.page} />
+      ) : data.items.length === 0 && data.page > 1 ? (
+        <NoSuchPage list={data} />
       ) : data.items.length === 0 ? (
         <Empty title="No matching users.">
           <Link to="/admin/users">Clear filters</Link>
