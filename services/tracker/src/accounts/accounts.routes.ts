@@ -32,10 +32,9 @@ export const ownUser = publicUser
   })
   .meta({ id: 'OwnUser' })
 
-const userStats = z
-  .object({
-    id: z.string(),
-    username: z.string(),
+const userStats = publicUser
+  .omit({ state: true })
+  .extend({
     uploaded: z.int().optional().meta({ description: 'bytes, with rates applied' }),
     downloaded: z.int().optional().meta({ description: 'bytes, with rates applied' }),
     ratio: z.number().nullable().optional().meta({ description: 'null if nothing was downloaded' }),

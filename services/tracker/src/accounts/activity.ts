@@ -45,16 +45,17 @@ export function createActivity(deps: { accounts: Accounts; store: ActivityStore;
     /** The statistics that the viewer is allowed to see. @throws ApiError NOT_FOUND */
     async statistics(viewer: Account, userId: string) {
       const user = await accounts.byId(userId)
-      const { id, username, uploaded, downloaded, uploadedActual, downloadedActual } = user
+      const { uploaded, downloaded, uploadedActual, downloadedActual } = user
+      const known = { id: user.id, username: user.username, role: user.role, created: user.createdAt }
       const visible = visibility(user, viewer)
-      if (visible === 'nothing') return { id, username }
-      const totals = { id, username, uploaded, downloaded, ratio: ratioOf(uploaded, downloaded) }
+      if (visible === 'nothing') return known
+      const totals = { ...known, uploaded, downloaded, ratio: ratioOf(uploaded, downloaded) }
       if (visible === 'totals') return totals
       return {
         ...totals,
         uploadedActual,
         downloadedActual,
-        ...(await store.countForUser(id, new Date(clock.now() - deps.peerTtlMs))),
+        ...(await store.countForUser(user.id, new Date(clock.now() - deps.peerTtlMs))),
       }
     },
 

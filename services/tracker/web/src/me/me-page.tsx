@@ -5,6 +5,7 @@ import { usePageTitle } from '@vault-and-tracker/web-kit/frame'
 import { Tabs } from '@vault-and-tracker/web-kit/layout'
 import { lazy, Suspense } from 'react'
 import { ownUser } from '../api/queries.ts'
+import { ROLE_NAMES } from '../standing/role-names.ts'
 import { Invites } from './invites.tsx'
 import { Keys } from './keys.tsx'
 import { Sessions } from './sessions.tsx'
@@ -31,8 +32,11 @@ export function MePage() {
       <header>
         <h1>{user.username}</h1>
         <p className="muted">
-          {user.role === 'member' ? 'Member' : user.role === 'moderator' ? 'Moderator' : 'Administrator'} since{' '}
-          {formatDate(user.created)} · {user.email} · <Link to="/me/torrents">Your torrents</Link>
+          {ROLE_NAMES[user.role]} since {formatDate(user.created)} · {user.email} ·{' '}
+          <Link to="/me/torrents">Your torrents</Link> ·{' '}
+          <Link to="/users/$id" params={{ id: user.id }}>
+            Your public page
+          </Link>
         </p>
       </header>
       <Tabs label="Your account" tabs={TABS} current={tab} />

@@ -1,11 +1,11 @@
 import { oneOf, pageIn, type RawSearch, textIn } from '@vault-and-tracker/web-kit/address'
+import { ROLE_NAMES } from '../../standing/role-names.ts'
 
 export const ROLES = ['member', 'moderator', 'admin'] as const
 export const STATES = ['active', 'suspended', 'banned'] as const
 export type Role = (typeof ROLES)[number]
 export type State = (typeof STATES)[number]
 
-export const ROLE_NAMES = { member: 'Member', moderator: 'Moderator', admin: 'Administrator' } as const
 export const STATE_NAMES = { active: 'Active', suspended: 'Suspended', banned: 'Banned' } as const
 
 export const ROLE_CHOICES = ROLES.map((role) => [role, ROLE_NAMES[role]] as const)

@@ -1,6 +1,7 @@
 import type { ManagedUser } from '../../api/client.ts'
 import { ratesText } from '../../release/rates.ts'
-import { ROLE_NAMES, STATE_NAMES } from './search.ts'
+import { ROLE_NAMES } from '../../standing/role-names.ts'
+import { STATE_NAMES } from './search.ts'
 
 type Shown = Pick<ManagedUser, 'role' | 'state' | 'apiBlocked' | 'canDownload' | 'downloadPercent' | 'uploadPercent'>
 

@@ -39,10 +39,10 @@ export function OwnTorrentsPage() {
       {data === undefined ? (
         <Pending error={error} onRetry={() => void refetch()} rows={12} label="Loading torrents…" />
       ) : data.items.length === 0 ? (
-        search.page === undefined ? (
+        data.page === 1 ? (
           <Nothing list={list} />
         ) : (
-          <NoSuchPage page={search.page} />
+          <NoSuchPage list={data} />
         )
       ) : (
         <>
