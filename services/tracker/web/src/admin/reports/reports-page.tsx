@@ -36,10 +36,10 @@ export function ReportsPage() {
       {data === undefined ? (
         <Pending error={error} onRetry={() => void refetch()} rows={8} label="Loading reports…" />
       ) : data.items.length === 0 ? (
-        search.page === undefined ? (
+        data.page === 1 ? (
           <Empty title={search.state === undefined ? 'No open reports.' : 'No resolved reports.'} />
         ) : (
-          <NoSuchPage page={search.page} />
+          <NoSuchPage list={data} />
         )
       ) : (
         <>
