@@ -40,8 +40,9 @@ test('a form of another address than PUBLIC_URL is refused with that setting', a
   const visit = await site.open('/login', DESKTOP)
   await visit.page.route('**/api/auth/login', async (route) => {
     // As from a plain http address, for which browsers declare nothing else.
-    const { 'sec-fetch-site': _, ...headers } = await route.request().allHeaders()
-    await route.fulfill({ response: await route.fetch({ headers: { ...headers, origin: 'http://tracker.lan' } }) })
+    const sent = Object.entries(await route.request().allHeaders()).filter(([name]) => name !== 'sec-fetch-site')
+    const headers = { ...Object.fromEntries(sent), origin: 'http://tracker.lan' }
+    await route.fulfill({ response: await route.fetch({ headers }) })
   })
   await signIn(visit)
   await visit.page
