@@ -22,7 +22,13 @@ export function SitePage() {
             <SiteRates settings={data} />
           </div>
           <SitePolicy
-            key={[data.registration, data.uploadApproval, data.editApproval, data.seedHours].join()}
+            key={[
+              data.registration,
+              data.uploadApproval,
+              data.editApproval,
+              data.staffSecondFactor,
+              data.seedHours,
+            ].join()}
             settings={data}
           />
         </div>

@@ -12,16 +12,23 @@ const APPROVAL = [
   ['automatic', 'Published at once'],
   ['manual', 'Wait for a moderator'],
 ] as const
-const FIELDS = ['registration', 'uploadApproval', 'editApproval', 'seedHours'] as const
+const SECOND_FACTOR = [
+  ['true', 'Required'],
+  ['false', 'Optional'],
+] as const
+const FIELDS = ['registration', 'uploadApproval', 'editApproval', 'staffSecondFactor', 'seedHours'] as const
 
-/** Who may register, what moderators approve, and how long members should seed. */
+/** Who may register, what moderators approve, whether staff need a second factor, and how long members should seed. */
 export function SitePolicy({ settings }: { settings: SiteSettings }) {
   const { defaults } = settings
   const save = useSiteChange(saveSite)
   const { error } = save
-  const choice = (name: 'registration' | 'uploadApproval' | 'editApproval', variable: string) => ({
-    ...{ name, error, defaultValue: settings[name] ?? '' },
-    hint: <Source variable={variable} value={defaults[name]} isSet={settings[name] !== null} />,
+  const choice = (
+    name: 'registration' | 'uploadApproval' | 'editApproval' | 'staffSecondFactor',
+    variable: string,
+  ) => ({
+    ...{ name, error, defaultValue: String(settings[name] ?? '') },
+    hint: <Source variable={variable} value={String(defaults[name])} isSet={settings[name] !== null} />,
   })
   return (
     <section aria-labelledby="policy" className="card">
@@ -32,11 +39,12 @@ export function SitePolicy({ settings }: { settings: SiteSettings }) {
         error={error}
         isBusy={save.isPending}
         submit="Save settings"
-        onSubmit={({ registration, uploadApproval, editApproval, seedHours = '' }) =>
+        onSubmit={({ registration, uploadApproval, editApproval, staffSecondFactor = '', seedHours = '' }) =>
           save.mutate({
             registration: chosen(REGISTRATION, registration),
             uploadApproval: chosen(APPROVAL, uploadApproval),
             editApproval: chosen(APPROVAL, editApproval),
+            staffSecondFactor: staffSecondFactor === '' ? null : staffSecondFactor === 'true',
             seedHours: seedHours === '' ? null : Number(seedHours),
           } satisfies SiteChanges)
         }
@@ -55,6 +63,11 @@ export function SitePolicy({ settings }: { settings: SiteSettings }) {
           {...choice('editApproval', 'EDIT_APPROVAL')}
           label="Edits of approved torrents"
           choices={withDefault(APPROVAL, defaults.editApproval)}
+        />
+        <SelectField
+          {...choice('staffSecondFactor', 'STAFF_SECOND_FACTOR')}
+          label="Second factor for staff"
+          choices={withDefault(SECOND_FACTOR, String(defaults.staffSecondFactor))}
         />
         <TextField
           label="Minimum seed time, hours"
