@@ -28,6 +28,7 @@ test('required settings are sufficient', () => {
     UPLOAD_BYTES_PER_DAY: 536_870_912,
     REST_READ_LIMIT: 100,
     REST_WRITE_LIMIT: 10,
+    REST_STAFF_WRITE_LIMIT: 60,
     AUTH_LIMIT: 5,
     ANNOUNCE_LIMIT: 200,
   })

@@ -118,6 +118,7 @@ export const settings = z.object({
   ...group('REST API', {
     REST_READ_LIMIT: limit(100).describe('Reads per user and minute; 0 for no limit.'),
     REST_WRITE_LIMIT: limit(10).describe('Writes per user and minute; 0 for no limit.'),
+    REST_STAFF_WRITE_LIMIT: limit(60).describe('Writes per moderator or administrator and minute; 0 for no limit.'),
     AUTH_LIMIT: limit(5).describe(
       'Sign-ins, registrations and password changes in five minutes per address and account, ten times as many per ' +
         'address, and four times as many codes of a second factor per account and hour; 0 for no limit.',

@@ -40,6 +40,14 @@ test('limits writes per user, separately from reads', async () => {
   expect((await client.get('/api/user/me')).status).toBe(200)
 })
 
+test('limits writes of staff separately from those of members', async () => {
+  tracker = await startTracker({ REST_WRITE_LIMIT: '1', REST_STAFF_WRITE_LIMIT: '3' })
+  const staff = await tracker.signedIn('busy', 'moderator')
+  const statuses = []
+  for (let i = 0; i < 4; i++) statuses.push((await staff.patch('/api/user/me', { statsPublic: true })).status)
+  expect(statuses).toEqual([200, 200, 200, 429])
+})
+
 test('limits sign-ins by address and account, including correct passwords', async () => {
   tracker = await startTracker({ AUTH_LIMIT: '3', TRUSTED_PROXIES: '127.0.0.1' })
   await tracker.context.useCases.accounts.create({

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { Redis } from 'ioredis'
 import { invalidationChannel } from '../src/invalidation/invalidation.ts'
+import { announce } from './support/announcer.ts'
 import type { Client } from './support/client.ts'
 import { makeTorrent } from './support/make-torrent.ts'
 import { PASSWORD, startTracker, type TestTracker } from './support/tracker.ts'
@@ -141,11 +142,14 @@ test('administrators can end every session of a user', async () => {
   expect(again.status).toBe(200)
 })
 
-test.each(['', '/sessions', '/invites'])('/api/admin/users/:id%s is 404 for an unknown user', async (rest) => {
-  for (const id of ['nonsense', '0190b6a0-0000-7000-8000-000000000000'])
-    expect((await admin.get(`/api/admin/users/${id}${rest}`)).status).toBe(404)
-  expect((await admin.delete('/api/admin/users/nonsense/sessions')).status).toBe(404)
-})
+test.each(['', '/sessions', '/invites', '/warnings'])(
+  '/api/admin/users/:id%s is 404 for an unknown user',
+  async (rest) => {
+    for (const id of ['nonsense', '0190b6a0-0000-7000-8000-000000000000'])
+      expect((await admin.get(`/api/admin/users/${id}${rest}`)).status).toBe(404)
+    expect((await admin.delete('/api/admin/users/nonsense/sessions')).status).toBe(404)
+  },
+)
 
 test("administrators can change a user's permissions with immediate effect", async () => {
   const client = await tracker.signedIn('managed')
@@ -159,6 +163,71 @@ test("administrators can change a user's permissions with immediate effect", asy
   expect((await client.get('/api/user/me')).status).toBe(403)
   await admin.patch(path, { state: 'active', role: 'member' })
   expect((await client.get('/api/admin/torrents')).status).toBe(403)
+})
+
+test('a suspension shows its reason, and ends by itself everywhere', async () => {
+  const client = await tracker.signedIn('paused')
+  const me = await client.get('/api/user/me')
+  const [id, passkey] = [me.member('id'), me.member('passkey')]
+  const path = `/api/admin/users/${id}`
+  const infoHash = (await client.upload(makeTorrent('Paused'), { category: 'other' })).member('infoHash')
+  const use = async () => [
+    (await client.get('/api/user/me')).status,
+    (await client.get(`/api/torznab?t=search&apikey=${passkey}`)).status,
+    (await announce(tracker.url, passkey, { infoHash })).fields['failure reason'] === undefined,
+  ]
+  const listed = async (state: string) =>
+    (await admin.get(`/api/admin/users?search=paused&state=${state}`)).json as { total: number }
+  expect(await use()).toEqual([200, 200, true])
+
+  const until = new Date(tracker.now() + 60_000).toISOString()
+  const reason = 'shares an account'
+  const suspended = await admin.patch(path, { state: 'suspended', suspendedUntil: until, reason })
+  expect(suspended.json).toMatchObject({ state: 'suspended', suspendedUntil: until, stateReason: reason })
+  // A later change has its own reason.
+  await admin.patch(path, { invitesLeft: 2, reason: 'for staff only' })
+  expect(await use()).toEqual([403, 403, false])
+  const refused = await tracker.client().post('/api/auth/login', { username: 'paused', password: PASSWORD })
+  expect(refused.status).toBe(403)
+  for (const shown of [reason, until.slice(0, 10)]) expect(refused.member('error', 'message')).toContain(shown)
+  expect(await listed('suspended')).toMatchObject({ total: 1 })
+
+  // Less than the lifetime of a cached user.
+  tracker.advance(61_000)
+  expect(await use()).toEqual([200, 200, true])
+  expect(await listed('suspended')).toMatchObject({ total: 0 })
+  expect(await listed('active')).toMatchObject({ total: 1 })
+  expect((await admin.get(path)).json).toMatchObject({ state: 'active', suspendedUntil: null, stateReason: null })
+  expect((await admin.get(`/api/admin/log?target=${id}`)).json).toMatchObject({
+    items: [{ after: { invitesLeft: 2 } }, { after: { state: 'suspended', suspendedUntil: until, reason } }],
+  })
+})
+
+test('the end of a suspension is in the future, and only suspended users have one', async () => {
+  const path = `/api/admin/users/${await idOf(await tracker.signedIn('unpaused'))}`
+  const change = async (suspendedUntil: number, state?: string) =>
+    (await admin.patch(path, { state, suspendedUntil: new Date(suspendedUntil).toISOString() })).status
+  expect(await change(tracker.now() - 1_000, 'suspended')).toBe(400)
+  for (const state of [undefined, 'banned']) expect(await change(tracker.now() + 60_000, state)).toBe(409)
+  expect((await admin.get(path)).json).toMatchObject({ state: 'active', suspendedUntil: null })
+})
+
+test('a warned user receives a notice that cannot be muted, and staff see the warnings', async () => {
+  const client = await tracker.signedIn('warned')
+  const path = `/api/admin/users/${await idOf(client)}`
+  expect((await client.patch('/api/notices/settings', { muted: ['warning'] })).json).toEqual({ muted: [] })
+  const text = 'Seed what you download.'
+  const warning = { text, author: { username: 'the-admin' } }
+  const warned = await admin.post(`${path}/warnings`, { text })
+  expect([warned.status, warned.json]).toMatchObject([201, warning])
+  expect((await client.get('/api/notices?unread=true')).json).toMatchObject({
+    items: [{ kind: 'warning', isRead: false, details: { reason: text } }],
+  })
+  expect((await admin.get(`${path}/warnings`)).json).toMatchObject({ total: 1, items: [warning] })
+  expect((await admin.get(path)).json).toMatchObject({ warnings: 1 })
+  expect((await admin.get('/api/admin/log?action=user.warn')).json).toMatchObject({ items: [{ after: { text } }] })
+  expect((await client.get(`${path}/warnings`)).status).toBe(403)
+  expect((await client.post(`${path}/warnings`, { text })).status).toBe(403)
 })
 
 test.each([{ role: 'king' }, { state: 'asleep' }, { apiBlocked: 'yes' }, { invitesLeft: -1 }])(

@@ -1,3 +1,4 @@
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { violatedUniqueConstraint } from '@vault-and-tracker/service-kit/postgres/pool'
 import type { Selectable, Transaction } from 'kysely'
 import { sql } from 'kysely'
@@ -8,10 +9,13 @@ import type { Db, Schema, UsersTable } from '../db/schema.ts'
 import { apiError } from '../errors.ts'
 import { notify } from '../notices/notices.store.ts'
 import type { NewNotice } from '../notices/notices.ts'
-import type { Account, AccountChanges, AccountStore } from './accounts.ts'
+import type { Account, AccountChanges, AccountState, AccountStore } from './accounts.ts'
+import { stateAt } from './suspensions.ts'
 
 /** Accounts in Postgres. */
-export function createAccountStore(db: Db): AccountStore {
+export function createAccountStore(db: Db, clock: Clock): AccountStore {
+  const toAccount = (row: Selectable<UsersTable>): Account => accountAt(row, clock.now())
+
   const byName = (username: string) =>
     db.selectFrom('users').selectAll().where(sql<string>`lower(username)`, '=', username.toLowerCase())
 
@@ -77,24 +81,25 @@ export function createAccountStore(db: Db): AccountStore {
 
     change: (id, changes, by, reason) =>
       db.transaction().execute(async (trx) => {
-        const before = await lockAccount(trx, id, changes)
-        if (before === undefined) return undefined
+        const row = await lockAccount(trx, id, changes, clock.now())
+        if (row === undefined) return undefined
+        const before = toAccount(row)
         const after = await trx
           .updateTable('users')
           .set({
             role: changes.role ?? before.role,
-            state: changes.state ?? before.state,
-            api_blocked: changes.apiBlocked ?? before.api_blocked,
-            can_download: changes.canDownload ?? before.can_download,
-            invites_left: changes.invitesLeft ?? before.invites_left,
-            download_percent: changes.downloadPercent ?? before.download_percent,
-            upload_percent: changes.uploadPercent ?? before.upload_percent,
+            ...stateAfter(before, changes, reason),
+            api_blocked: changes.apiBlocked ?? before.apiBlocked,
+            can_download: changes.canDownload ?? before.canDownload,
+            invites_left: changes.invitesLeft ?? before.invitesLeft,
+            download_percent: changes.downloadPercent ?? before.downloadPercent,
+            upload_percent: changes.uploadPercent ?? before.uploadPercent,
           })
           .where('id', '=', id)
           .returningAll()
           .executeTakeFirstOrThrow()
         const account = toAccount(after)
-        const changed = changedFields(managedFields(toAccount(before)), managedFields(account))
+        const changed = changedFields(managedFields(before), managedFields(account))
         if (changed) {
           const after = reason === undefined ? changed.after : { ...changed.after, reason }
           const target = targetOf(account)
@@ -176,7 +181,7 @@ export function createAccountStore(db: Db): AccountStore {
         return eb.and([
           ...(search === undefined ? [] : [named]),
           ...(role === undefined ? [] : [eb('role', '=', role)]),
-          ...(state === undefined ? [] : [eb('state', '=', state)]),
+          ...(state === undefined ? [] : [eb(stateInSql(clock.now()), '=', state)]),
         ])
       })
       const rows = matching.selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc').$call(onPage(query))
@@ -197,6 +202,7 @@ async function lockAccount(
   trx: Transaction<Schema>,
   id: string,
   { role, state }: AccountChanges,
+  now: number,
 ): Promise<Selectable<UsersTable> | undefined> {
   const mayLoseOne = (role ?? 'admin') !== 'admin' || (state ?? 'active') !== 'active'
   const rows = await trx
@@ -204,13 +210,13 @@ async function lockAccount(
     .selectAll()
     .where((eb) => {
       const named = eb('id', '=', id)
-      const isAdministrator = eb.and([eb('role', '=', 'admin'), eb('state', '=', 'active')])
+      const isAdministrator = eb.and([eb('role', '=', 'admin'), eb(stateInSql(now), '=', 'active')])
       return mayLoseOne ? eb.or([named, isAdministrator]) : named
     })
     .orderBy('id')
     .forUpdate()
     .execute()
-  const administrators = rows.filter((row) => row.role === 'admin' && row.state === 'active')
+  const administrators = rows.filter((row) => row.role === 'admin' && stateAt(row, now) === 'active')
   if (mayLoseOne && administrators.length === 1 && administrators[0]?.id === id)
     throw apiError('CONFLICT', 'This is the last active administrator. Promote another user first.')
   return rows.find((row) => row.id === id)
@@ -238,7 +244,7 @@ async function lockInvite(trx: Transaction<Schema>, codeHash: Buffer, now: Date)
       .selectFrom('users')
       .select('id')
       .where('id', '=', invite.created_by)
-      .where('state', '=', 'active')
+      .where(stateInSql(now.getTime()), '=', 'active')
       .forShare()
       .executeTakeFirst())
   if (creator === undefined)
@@ -261,16 +267,44 @@ function targetOf({ id, username }: Account) {
 /** The fields that administrators can change, for the admin log. */
 function managedFields(account: Account) {
   const { role, state, apiBlocked, canDownload, invitesLeft, downloadPercent, uploadPercent } = account
-  return { role, state, apiBlocked, canDownload, invitesLeft, downloadPercent, uploadPercent }
+  const suspendedUntil = account.suspendedUntil?.toISOString() ?? null
+  return { role, state, suspendedUntil, apiBlocked, canDownload, invitesLeft, downloadPercent, uploadPercent }
 }
 
-function toAccount(row: Selectable<UsersTable>): Account {
+/** @throws ApiError CONFLICT if an account that is not suspended gets an end of its suspension */
+function stateAfter(
+  before: Account,
+  changes: AccountChanges,
+  reason: string | undefined,
+): Pick<Selectable<UsersTable>, 'state' | 'suspended_until' | 'state_reason'> {
+  const { suspendedUntil } = changes
+  const state = changes.state ?? before.state
+  if (state !== 'suspended' && suspendedUntil)
+    throw apiError('CONFLICT', 'Only a suspended account has an end of its suspension.')
+  if (state === 'active') return { state, suspended_until: null, state_reason: null }
+  // Other changes of the account, and their reasons, are not about its state.
+  const isKept = state === before.state && suspendedUntil === undefined
+  if (isKept) return { state, suspended_until: before.suspendedUntil, state_reason: before.stateReason }
+  const earlier = state === before.state ? before.stateReason : null
+  return { state, suspended_until: suspendedUntil ?? null, state_reason: reason ?? earlier }
+}
+
+/** As `stateAt`. */
+function stateInSql(now: number) {
+  return sql<AccountState>`case
+    when state = 'suspended' and suspended_until <= ${new Date(now)}::timestamptz then 'active' else state end`
+}
+
+function accountAt(row: Selectable<UsersTable>, now: number): Account {
+  const state = stateAt(row, now)
   return {
     id: row.id,
     username: row.username,
     email: row.email,
     role: row.role,
-    state: row.state,
+    state,
+    suspendedUntil: state === 'suspended' ? row.suspended_until : null,
+    stateReason: state === 'active' ? null : row.state_reason,
     apiBlocked: row.api_blocked,
     canDownload: row.can_download,
     statsPublic: row.stats_public,

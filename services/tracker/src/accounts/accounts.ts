@@ -7,6 +7,7 @@ import { randomCode } from '../factors/random-codes.ts'
 import type { PublishInvalidation } from '../invalidation/invalidation.ts'
 import type { Listed, Page } from '../pagination.ts'
 import type { SitePolicy } from '../site-settings/site-settings.ts'
+import { refusalOf } from './suspensions.ts'
 
 export const ROLES = ['member', 'moderator', 'admin'] as const
 export const ACCOUNT_STATES = ['active', 'suspended', 'banned'] as const
@@ -28,6 +29,10 @@ export type Account = {
   readonly email: string
   readonly role: Role
   readonly state: AccountState
+  /** The end of the suspension; null if it has none or the account is not suspended. */
+  readonly suspendedUntil: Date | null
+  /** Why the account is suspended or banned, as its user reads it. */
+  readonly stateReason: string | null
   readonly apiBlocked: boolean
   readonly canDownload: boolean
   readonly statsPublic: boolean
@@ -58,6 +63,8 @@ export type NewAccount = Pick<
 export type AccountChanges = {
   readonly role?: Role | undefined
   readonly state?: AccountState | undefined
+  /** The end of a suspension; null for none. */
+  readonly suspendedUntil?: Date | null | undefined
   readonly apiBlocked?: boolean | undefined
   readonly canDownload?: boolean | undefined
   readonly invitesLeft?: number | undefined
@@ -89,9 +96,10 @@ export type AccountStore = {
    */
   create(account: NewAccount, invite: Buffer | undefined): Promise<Account>
   /**
-   * Returns undefined for an unknown id. The admin log records the change and its reason if `by` is given.
+   * Returns undefined for an unknown id. The admin log records the change and its reason if `by` is given. The user sees
+   * the reason of a suspension or ban.
    *
-   * @throws ApiError CONFLICT if no active administrator would be left
+   * @throws ApiError CONFLICT if no active administrator would be left, or an account that is not suspended gets an end
    */
   change(
     id: string,
@@ -219,7 +227,8 @@ export function createAccounts(deps: {
       const found = USERNAME_PATTERN.test(username) ? await store.credentials(username) : undefined
       const matched = await passwords.matches(found?.passwordHash, password)
       if (found === undefined || !matched) throw apiError('UNAUTHORIZED', 'The username or the password is wrong.')
-      if (found.account.state !== 'active') throw apiError('FORBIDDEN', `This account is ${found.account.state}.`)
+      const refusal = refusalOf(found.account)
+      if (refusal) throw refusal
       await store.recordLastSeen(found.account.id, new Date(clock.now()))
       return found.account
     },
@@ -282,7 +291,7 @@ export function createAccounts(deps: {
     /**
      * Changes an account on behalf of staff.
      *
-     * @param reason for the admin log
+     * @param reason for the admin log, and for the user if the change suspends or bans them
      * @throws ApiError NOT_FOUND; CONFLICT if administrators would demote or suspend themselves or the last one
      */
     async change(id: string, changes: AccountChanges, by?: Account, reason?: string): Promise<Account> {
@@ -290,6 +299,8 @@ export function createAccounts(deps: {
       const excludes = changes.state !== undefined && changes.state !== 'active'
       if (id === by?.id && (demotes || excludes))
         throw apiError('CONFLICT', 'You cannot change your own role or state. Ask another administrator.')
+      if (changes.suspendedUntil && changes.suspendedUntil.getTime() <= clock.now())
+        throw apiError('BAD_REQUEST', 'suspendedUntil: must be in the future')
       const account = requireFound(
         isId(id) ? await store.change(id, changes, actedBy(clock, by?.id), reason) : undefined,
       )

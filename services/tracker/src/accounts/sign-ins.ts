@@ -4,6 +4,7 @@ import { isId } from '@vault-and-tracker/service-kit/core/ids'
 import { apiError } from '../errors.ts'
 import { type FactorKind, type Factors, newChallenge, type Proof } from '../factors/factors.ts'
 import type { Account, Accounts } from './accounts.ts'
+import { refusalOf } from './suspensions.ts'
 
 /** A sign-in that waits for the second factor ends after this time. */
 export const PENDING_MS = 5 * 60_000
@@ -95,7 +96,8 @@ export function createSignIns(deps: {
       if (pending === undefined) throw ended()
       const account = await accounts.byId(pending.userId)
       if (account.sessionEpoch !== pending.epoch) throw ended()
-      if (account.state !== 'active') throw apiError('FORBIDDEN', `This account is ${account.state}.`)
+      const refusal = refusalOf(account)
+      if (refusal) throw refusal
       if (!(await factors.accepts(account.id, proof, pending.challenge)))
         throw apiError(
           'UNAUTHORIZED',

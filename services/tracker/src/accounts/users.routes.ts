@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Factors } from '../factors/factors.ts'
 import {
   downloadPercent,
+  givenTime,
   idParams,
   namedUser,
   pageOf,
@@ -16,10 +17,13 @@ import { invite, presentSession, presentUser, publicUser } from './accounts.rout
 import { ACCOUNT_STATES, type Account, type Accounts, ROLES } from './accounts.ts'
 import type { Invites } from './invites.ts'
 import type { Sessions } from './sessions.ts'
+import type { Warnings } from './warnings.ts'
 
 const managedUser = publicUser
   .extend({
     email: z.string(),
+    suspendedUntil: time.nullable().meta({ description: 'the end of the suspension, if it has one' }),
+    stateReason: z.string().nullable().meta({ description: 'of a suspension or ban; the user sees it' }),
     apiBlocked: z.boolean(),
     canDownload: z.boolean(),
     invitesLeft: z.int(),
@@ -35,13 +39,21 @@ const oneUser = managedUser
   .extend({
     invitedBy: namedUser.nullable().meta({ description: 'creator of the invite they registered with' }),
     secondFactors: z.int(),
+    warnings: z.int(),
   })
   .meta({ id: 'ManagedUserDetails' })
+const warning = z.object({ id: z.string(), text: z.string(), created: time, author: namedUser }).meta({ id: 'Warning' })
 const openSession = z
   .object({ id: z.string(), created: time, lastSeen: time, address: z.string(), userAgent: z.string() })
   .meta({ id: 'UserSession' })
 
-const endpoint = endpoints<{ accounts: Accounts; factors: Factors; sessions: Sessions; invites: Invites }>()
+const endpoint = endpoints<{
+  accounts: Accounts
+  factors: Factors
+  sessions: Sessions
+  invites: Invites
+  warnings: Warnings
+}>()
 const admin = { tag: 'users', access: 'admin', limit: 'write' } as const
 
 const role = z.enum(ROLES, `must be one of ${ROLES.join(', ')}`)
@@ -77,13 +89,14 @@ export const userEndpoints = [
     params: idParams,
     answer: oneUser,
     errors: ['NOT_FOUND'],
-    handle: async ({ params }, { accounts, factors, invites }) => {
+    handle: async ({ params }, { accounts, factors, invites, warnings }) => {
       const account = await accounts.byId(params.id)
-      const [invitedBy = null, { items }] = await Promise.all([
+      const [invitedBy = null, { items }, warned] = await Promise.all([
         invites.inviterOf(account.id),
         factors.overview(account),
+        warnings.count(account.id),
       ])
-      return { ...presentManaged(account), invitedBy, secondFactors: items.length }
+      return { ...presentManaged(account), invitedBy, secondFactors: items.length, warnings: warned }
     },
   }),
   endpoint({
@@ -97,18 +110,49 @@ export const userEndpoints = [
       .object({
         role,
         state,
+        suspendedUntil: givenTime
+          .nullable()
+          .meta({ description: 'of a suspended user; without it, the suspension has no end' }),
         apiBlocked: z.boolean(),
         canDownload: z.boolean(),
         invitesLeft: z.int().min(0, 'must not be negative').max(10_000, 'must be at most 10000'),
         downloadPercent,
         uploadPercent,
-        reason: text({ min: 1, max: 500 }).meta({ description: 'for the admin log' }),
+        reason: text({ min: 1, max: 500 }).meta({
+          description: 'for the admin log; a suspended or banned user sees it',
+        }),
       })
       .partial(),
     answer: managedUser,
     errors: ['NOT_FOUND', 'CONFLICT'],
     handle: async ({ params, body: { reason, ...changes }, caller }, { accounts }) =>
       presentManaged(await accounts.change(params.id, changes, caller.session.account, reason)),
+  }),
+  endpoint({
+    ...admin,
+    method: 'GET',
+    limit: 'read',
+    path: '/api/admin/users/:id/warnings',
+    operationId: 'listUserWarnings',
+    summary: 'List the warnings to a user, newest first',
+    params: idParams,
+    query: pageQuery,
+    answer: pageOf(warning),
+    errors: ['NOT_FOUND'],
+    handle: ({ params, query }, { warnings }) => warnings.list(params.id, query),
+  }),
+  endpoint({
+    ...admin,
+    method: 'POST',
+    path: '/api/admin/users/:id/warnings',
+    operationId: 'warnUser',
+    summary: 'Warn a user, who receives the text as a notice',
+    params: idParams,
+    body: z.object({ text: text({ min: 1, max: 1_000, lines: true }) }),
+    status: 201,
+    answer: warning,
+    errors: ['NOT_FOUND'],
+    handle: ({ params, body, caller }, { warnings }) => warnings.warn(params.id, body.text, caller.session.account),
   }),
   endpoint({
     ...admin,
@@ -193,11 +237,14 @@ export const userEndpoints = [
 ]
 
 function presentManaged(account: Account): z.input<typeof managedUser> {
-  const { email, apiBlocked, canDownload, invitesLeft, downloadPercent, uploadPercent } = account
+  const { email, suspendedUntil, stateReason, apiBlocked, canDownload, invitesLeft, downloadPercent, uploadPercent } =
+    account
   const { uploaded, downloaded, lastSeenAt } = account
   return {
     ...presentUser(account),
     email,
+    suspendedUntil,
+    stateReason,
     apiBlocked,
     canDownload,
     invitesLeft,

@@ -8,6 +8,7 @@ import type { ApplyLimit } from '../http/limits.ts'
 import type { Access, SignedInUser, TrackerSurface, Visitor, VisitorAccess } from '../surface.ts'
 import { MAX_SESSION_AGE_MS, type Sessions } from './sessions.ts'
 import { PENDING_MS, type SignIns } from './sign-ins.ts'
+import { refusalOf } from './suspensions.ts'
 
 /** Whether a role grants an access level. */
 function mayAccess(role: 'member' | 'moderator' | 'admin', access: Access): boolean {
@@ -103,8 +104,8 @@ function isWeakStaff({ session }: SignedInUser, access: Access): boolean {
 function requireAccess(visitor: Visitor, access: Access): SignedInUser {
   const { session } = visitor
   if (session === undefined) throw apiError('UNAUTHORIZED', 'Sign in first.')
-  const { state, role } = session.account
-  if (state !== 'active' && access !== 'session') throw apiError('FORBIDDEN', `This account is ${state}.`)
-  if (!mayAccess(role, access)) throw apiError('FORBIDDEN', 'Your role does not allow this.')
+  const refusal = access === 'session' ? undefined : refusalOf(session.account)
+  if (refusal) throw refusal
+  if (!mayAccess(session.account.role, access)) throw apiError('FORBIDDEN', 'Your role does not allow this.')
   return { ...visitor, session }
 }

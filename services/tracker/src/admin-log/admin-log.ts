@@ -24,6 +24,7 @@ export const ADMIN_ACTIONS = [
   'user.password.reset',
   'user.sessions.end',
   'user.update',
+  'user.warn',
 ] as const
 export type AdminAction = (typeof ADMIN_ACTIONS)[number]
 

@@ -1,15 +1,27 @@
 import { type InfoHash, infoHashFromBytes, type Passkey, parsePasskey } from '@vault-and-tracker/bencode-tracker'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { type RawBuilder, type Selectable, sql } from 'kysely'
-import type { Db, TorrentsTable } from '../db/schema.ts'
+import { stateAt } from '../accounts/suspensions.ts'
+import type { Db, TorrentsTable, UsersTable } from '../db/schema.ts'
 import type { AnnounceTorrent, LookupStore, PasskeyUser } from './lookups.ts'
 
 /** Reads users and torrents from Postgres, many per query. */
-export function createLookupStore(db: Db): LookupStore {
+export function createLookupStore(db: Db, clock: Clock): LookupStore {
   return {
     users: async (passkeys) => {
       const rows = await db
         .selectFrom('users')
-        .select(['id', 'passkey', 'state', 'role', 'can_download', 'api_blocked', 'upload_percent', 'download_percent'])
+        .select([
+          'id',
+          'passkey',
+          'state',
+          'suspended_until',
+          'role',
+          'can_download',
+          'api_blocked',
+          'upload_percent',
+          'download_percent',
+        ])
         .where('passkey', 'in', passkeys)
         .execute()
       const users = new Map<Passkey, PasskeyUser>()
@@ -17,7 +29,7 @@ export function createLookupStore(db: Db): LookupStore {
         const passkey = parsePasskey(row.passkey)
         if (passkey === undefined) continue
         const idBytes = uuidBytes(row.id)
-        users.set(passkey, {
+        const user: PasskeyUser = {
           id: row.id,
           idBytes,
           owner: idBytes.subarray(8),
@@ -27,7 +39,8 @@ export function createLookupStore(db: Db): LookupStore {
           apiBlocked: row.api_blocked,
           uploadPercent: row.upload_percent,
           downloadPercent: row.download_percent,
-        })
+        }
+        users.set(passkey, row.suspended_until === null ? user : endingByItself(user, row, clock))
       }
       return users
     },
@@ -64,6 +77,20 @@ export function createLookupStore(db: Db): LookupStore {
         .select(['upload_percent', 'download_percent'])
         .executeTakeFirstOrThrow()
       return { uploadPercent: row.upload_percent, downloadPercent: row.download_percent }
+    },
+  }
+}
+
+/** A suspended user whose state is read at each use, so that cached users are active once the suspension has ended. */
+function endingByItself(
+  user: PasskeyUser,
+  row: Pick<Selectable<UsersTable>, 'state' | 'suspended_until'>,
+  clock: Clock,
+): PasskeyUser {
+  return {
+    ...user,
+    get state() {
+      return stateAt(row, clock.now())
     },
   }
 }

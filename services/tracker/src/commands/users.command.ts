@@ -152,7 +152,7 @@ async function withAccounts(
     try {
       await work(
         createAccounts({
-          store: createAccountStore(db),
+          store: createAccountStore(db, systemClock),
           passwords: await createPasswords(),
           publish: createInvalidationPublisher(redis, logger),
           registration: () => Promise.resolve('closed'),

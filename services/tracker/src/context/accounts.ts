@@ -12,6 +12,8 @@ import { createSessionStore } from '../accounts/sessions.redis.ts'
 import { createSessions } from '../accounts/sessions.ts'
 import { createPendingSignInStore } from '../accounts/sign-ins.redis.ts'
 import { createSignIns } from '../accounts/sign-ins.ts'
+import { createWarningStore } from '../accounts/warnings.store.ts'
+import { createWarnings } from '../accounts/warnings.ts'
 import { createFactorStore } from '../factors/factors.store.ts'
 import { createFactors } from '../factors/factors.ts'
 import { createSetupStore } from '../factors/setups.redis.ts'
@@ -34,7 +36,7 @@ export type AccountUseCases = Awaited<ReturnType<typeof createAccountUseCases>>
 /** Creates accounts, sessions, invites, notices and user statistics. */
 export async function createAccountUseCases(connections: Connections, site: SiteConfiguration) {
   const { config, db, redis, invalidations, clock, background, logger } = connections
-  const store = createAccountStore(db)
+  const store = createAccountStore(db, clock)
   const passwords = await createPasswords()
   const accounts = createAccounts({
     store,
@@ -79,6 +81,7 @@ export async function createAccountUseCases(connections: Connections, site: Site
     sessions: createSessions({ store: createSessionStore(redis), accounts: store, clock }),
     invites: createInvites({ store: createInviteStore(db), clock }),
     activity: createActivity({ accounts, store: createActivityStore(db), clock, peerTtlMs }),
+    warnings: createWarnings({ store: createWarningStore(db), accounts, clock }),
     notices: createNotices({ store: createNoticeStore(db), clock }),
     reseeds: createReseeds({ store: createReseedStore(db), clock }),
     /** The announce URL of a user. */

@@ -72,7 +72,7 @@ export async function createAnnounceEngine(connections: Connections): Promise<An
     random: Math.random,
     settings: swarmSettings(config),
   })
-  const lookups = createLookups({ store: createLookupStore(db), clock })
+  const lookups = createLookups({ store: createLookupStore(db, clock), clock })
   const flusher = createFlusher({
     queue: createAccountingQueue(redis, createRedisFunctions(redis, 'accounting')),
     ledger: createLedger(db),

@@ -35,6 +35,7 @@ export function createRest(
     logger,
     read: config.REST_READ_LIMIT,
     write: config.REST_WRITE_LIMIT,
+    staffWrite: config.REST_STAFF_WRITE_LIMIT,
     authentication: config.AUTH_LIMIT,
   })
   const { proxies } = config

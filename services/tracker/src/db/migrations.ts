@@ -19,6 +19,7 @@ import { releases } from './migrations/0018-releases.ts'
 import { notices } from './migrations/0019-notices.ts'
 import { secondFactors } from './migrations/0020-second-factors.ts'
 import { siteLookAndRules } from './migrations/0021-site-look-and-rules.ts'
+import { moderation } from './migrations/0022-moderation.ts'
 import { listingTimes } from './migrations/0023-listing-times.ts'
 
 /** All migrations. Add new ones at the end, and never change a released one. Numbers may have gaps. */
@@ -42,6 +43,7 @@ export const MIGRATIONS = {
   '0019-notices': notices,
   '0020-second-factors': secondFactors,
   '0021-site-look-and-rules': siteLookAndRules,
+  '0022-moderation': moderation,
   '0023-listing-times': listingTimes,
 }
 

@@ -12,7 +12,11 @@ export type UsersTable = {
   /** Argon2id in PHC string format. */
   password_hash: string
   role: Generated<'member' | 'moderator' | 'admin'>
+  /** Suspended accounts are active after `suspended_until`; see accounts/suspensions.ts. */
   state: Generated<'active' | 'suspended' | 'banned'>
+  suspended_until: Date | null
+  /** Why the account is suspended or banned. */
+  state_reason: string | null
   /** Blocked from the Torznab API. */
   api_blocked: Generated<boolean>
   /** Can download .torrent files and announce as a leecher. */
@@ -260,6 +264,24 @@ export type NoticesTable = {
   read_at: ColumnType<Date | null, Date | null | undefined, Date | null>
 }
 
+/** Warnings to members by staff. */
+export type WarningsTable = {
+  id: Fixed<string>
+  user_id: Fixed<string>
+  author_id: Fixed<string>
+  text: Fixed<string>
+  created_at: Fixed<Date>
+}
+
+/** Notes on torrents by staff and for staff. */
+export type TorrentNotesTable = {
+  id: Fixed<string>
+  torrent_id: Fixed<string>
+  author_id: Fixed<string>
+  text: Fixed<string>
+  created_at: Fixed<Date>
+}
+
 /** The last request for seeders of each torrent. */
 export type ReseedRequestsTable = { torrent_id: Fixed<string>; user_id: string; requested_at: Date }
 
@@ -443,6 +465,8 @@ export type Schema = {
   saved_searches: SavedSearchesTable
   bookmarks: BookmarksTable
   tokens: TokensTable
+  warnings: WarningsTable
+  torrent_notes: TorrentNotesTable
   notices: NoticesTable
   reseed_requests: ReseedRequestsTable
   flush_log: FlushLogTable

@@ -34,6 +34,8 @@ export function createLimits(options: {
   logger: Logger
   read: number
   write: number
+  /** For moderators and administrators, instead of `write`. */
+  staffWrite: number
   authentication: number
 }): ApplyLimit {
   const limit = (
@@ -58,10 +60,13 @@ export function createLimits(options: {
   const codes = limit('second-factor', attempts * CODES_PER_ACCOUNT, 60 * MINUTE_MS, byPendingAccount, 'refuse')
   const limits: Readonly<Record<LimitKind, readonly (readonly [RateLimit, KeyOf])[]>> = {
     read: [limit('rest-read', options.read, MINUTE_MS, byUser, 'allow')],
-    write: [limit('rest-write', options.write, MINUTE_MS, byUser, 'refuse')],
     // Counted by the guard of feeds, together with Torznab requests.
     search: [],
     download: [],
+    write: [
+      limit('rest-write', options.write, MINUTE_MS, byMember, 'refuse'),
+      limit('rest-staff-write', options.staffWrite, MINUTE_MS, byStaff, 'refuse'),
+    ],
     authentication,
     'second-factor': [...authentication, codes],
   }
@@ -79,6 +84,19 @@ function byAddress(visitor: Visitor): string {
 
 function byUser(visitor: Visitor): string {
   return visitor.session?.account.id ?? byAddress(visitor)
+}
+
+function isStaff({ session }: Visitor): boolean {
+  return session !== undefined && session.account.role !== 'member'
+}
+
+/** Members and visitors. */
+function byMember(visitor: Visitor): string | undefined {
+  return isStaff(visitor) ? undefined : byUser(visitor)
+}
+
+function byStaff(visitor: Visitor): string | undefined {
+  return isStaff(visitor) ? byUser(visitor) : undefined
 }
 
 /** By address and account: the requester's if they are known, else the one named in the body. */

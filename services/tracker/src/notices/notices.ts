@@ -3,7 +3,7 @@ import { isId } from '@vault-and-tracker/service-kit/core/ids'
 import { apiError } from '../errors.ts'
 import type { Listed, Page, Total } from '../pagination.ts'
 
-/** The kinds of notices. Members choose which of them they receive, except `second-factor`: staff removed theirs. */
+/** The kinds of notices. Members choose which of them they receive, except those that concern their account. */
 export const NOTICE_KINDS = [
   'approval',
   'rejection',
@@ -14,12 +14,15 @@ export const NOTICE_KINDS = [
   'search',
   'invite',
   'second-factor',
+  'warning',
 ] as const
 export type NoticeKind = (typeof NOTICE_KINDS)[number]
 
+const ALWAYS_SENT: ReadonlySet<NoticeKind> = new Set<NoticeKind>(['second-factor', 'warning'])
+
 /** What a notice says in addition to its torrent; each kind has its own fields. */
 export type NoticeDetails = {
-  /** Why staff rejected or deleted the torrent. */
+  /** Why staff rejected or deleted the torrent, or warned the member. */
   readonly reason?: string
   /** The name of a deleted torrent. */
   readonly name?: string
@@ -112,7 +115,7 @@ export function createNotices({ store, clock }: { store: NoticeStore; clock: Clo
       if (muted !== undefined)
         await store.mute(
           userId,
-          known(muted).filter((kind) => kind !== 'second-factor'),
+          known(muted).filter((kind) => !ALWAYS_SENT.has(kind)),
         )
       if (mailed !== undefined) await store.mail(userId, known(mailed), now())
       return store.settings(userId)

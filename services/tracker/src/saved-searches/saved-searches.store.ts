@@ -1,5 +1,5 @@
 import { errorCode } from '@vault-and-tracker/service-kit/core/errors'
-import { lockUser } from '../db/queries.store.ts'
+import { isActiveUser, lockUser } from '../db/queries.store.ts'
 import type { Db } from '../db/schema.ts'
 import { notify } from '../notices/notices.store.ts'
 import type { SavedSearchStore } from './saved-searches.ts'

@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import { recordAdminAction } from '../admin-log/admin-log.store.ts'
 import { type ActedBy, changedFields } from '../admin-log/admin-log.ts'
+import { isActiveUser } from '../db/queries.store.ts'
 import type { Db, Schema } from '../db/schema.ts'
 import { notify } from '../notices/notices.store.ts'
 import type { SiteSettings, SiteSettingsStore } from './site-settings.ts'

@@ -89,6 +89,7 @@ export function trackerEnv(stores: { databaseUrl: string; redisUrl: string }, en
     PUBLIC_URL: 'http://tracker.test',
     REST_READ_LIMIT: '0',
     REST_WRITE_LIMIT: '0',
+    REST_STAFF_WRITE_LIMIT: '0',
     AUTH_LIMIT: '0',
     ...env,
   }

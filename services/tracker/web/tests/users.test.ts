@@ -112,6 +112,7 @@ test('rights are changed; a change with consequences needs a confirmation by nam
   await page.getByText('Saved.').waitFor()
   await page.getByRole('heading', { name: 'dave Freeleech' }).waitFor()
   await page.getByLabel('State', { exact: true }).selectOption('Suspended')
+  await page.getByLabel('Suspended until').fill('2099-01-31T12:00')
   await page.getByLabel('Reason').fill('shares an account')
   await page.getByRole('button', { name: 'Save changes' }).click()
   await dialog.getByText('They cannot sign in').waitFor()
@@ -120,11 +121,45 @@ test('rights are changed; a change with consequences needs a confirmation by nam
   await dialog.getByLabel('Type “dave” to confirm').fill('dave')
   await dialog.getByRole('button', { name: 'Save changes' }).click()
   await page.getByRole('heading', { name: 'dave Suspended Freeleech' }).waitFor()
+  await page.locator('.user-head').getByText('shares an account').waitFor()
   expect((await member.get('/api/user/me')).status).toBe(403)
+  const visit = await site.open('/login', NARROW)
+  await visit.page.getByLabel('Username').fill('dave')
+  await visit.page.getByLabel('Password').fill(PASSWORD)
+  await visit.page.getByRole('button', { name: 'Sign in' }).click()
+  const refusal = visit.page.getByRole('alert').filter({ hasText: 'shares an account' })
+  await refusal.filter({ hasText: '2099-01-31' }).waitFor()
+  expect(await visit.problems('login-suspended')).toEqual([])
   expect(await logged(id)).toMatchObject([
     { action: 'user.update', before: { state: 'active' }, after: { state: 'suspended', reason: 'shares an account' } },
     { action: 'user.update', after: { downloadPercent: 0, invitesLeft: 3 } },
   ])
+})
+
+test('a warning is shown to the user as a notice, and to staff', async () => {
+  const member = await site.tracker.signedIn('erin')
+  const staff = await site.open(`/admin/users/${await idOf(member)}`, NARROW, admin)
+  await staff.page.getByRole('button', { name: 'Warn user' }).press('Enter')
+  await staff.page.keyboard.type('Seed what you download.')
+  expect(await staff.problems('user-warn')).toEqual([])
+  await staff.page.keyboard.press('Tab')
+  await staff.page.keyboard.press('Enter')
+  await staff.page.locator('.toast').waitFor()
+  const covered = await staff.page.evaluate<string[]>(`(() => {
+    scrollTo(0, document.body.scrollHeight)
+    const toast = document.querySelector('.toast').getBoundingClientRect()
+    return [...document.querySelectorAll('main a, main button, main input')].flatMap((control) => {
+      const { top, bottom } = control.getBoundingClientRect()
+      return bottom > toast.top && top < toast.bottom ? [control.textContent] : []
+    })
+  })()`)
+  expect(covered).toEqual([])
+  await staff.page.getByText('1 warning', { exact: true }).waitFor()
+  await staff.page.getByText('Seed what you download.').waitFor()
+  expect(await staff.problems('user-warned')).toEqual([])
+  const { page, problems } = await site.open('/notices', NARROW, member)
+  await page.getByText('Seed what you download.').waitFor()
+  expect(await problems('notices-warning')).toEqual([])
 })
 
 test('a name with dots and dashes can be confirmed', async () => {

@@ -68,6 +68,15 @@ export function NoticeText({ notice, onFollow }: { notice: Notice; onFollow: () 
           .
         </p>
       )
+    case 'warning':
+      return (
+        <>
+          <p>
+            <strong>Staff warned you.</strong>
+          </p>
+          <p className="description">{details.reason}</p>
+        </>
+      )
     case 'invite':
       return (
         <p>

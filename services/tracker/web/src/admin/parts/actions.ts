@@ -26,6 +26,7 @@ export const ACTION_NAMES = Object.entries({
   'user.password.reset': 'reset a password',
   'user.sessions.end': 'ended all sessions',
   'user.update': 'changed a user',
+  'user.warn': 'warned a user',
 } satisfies Record<Action, string>) as readonly (readonly [Action, string])[]
 
 /** The action as a phrase. */
@@ -46,13 +47,14 @@ const FIELD_NAMES: Readonly<Record<string, string>> = {
   parentId: 'parent',
   searchLimit: 'searches per window',
   stateReason: 'reason',
+  suspendedUntil: 'suspended until',
   torznabId: 'Torznab ID',
   uploadPercent: 'upload rate, %',
   windowSeconds: 'window, s',
 }
 
 /** Fields that contain a time. */
-const TIMES: ReadonlySet<string> = new Set(['inviteMade'])
+const TIMES: ReadonlySet<string> = new Set(['inviteMade', 'suspendedUntil'])
 
 /** A changed field. `before` and `after` are undefined if empty. */
 export type FieldChange = {

@@ -1,4 +1,5 @@
 import { TextField } from '@vault-and-tracker/web-kit/form'
+import { toLocalInput } from '../parts/local-time.ts'
 import type { TorznabSearch } from './search.ts'
 
 /** The ends of a range, in the reader's time zone. */
@@ -9,11 +10,4 @@ export function TimeFields({ from, to }: Pick<TorznabSearch, 'from' | 'to'>) {
       <TextField label="To" name="to" type="datetime-local" defaultValue={toLocalInput(to)} />
     </>
   )
-}
-
-/** To the minute, as inputs of the type `datetime-local` expect it. */
-function toLocalInput(time: string | undefined): string {
-  if (time === undefined) return ''
-  const date = new Date(time)
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }

@@ -12,6 +12,7 @@ import { RemoveFactors } from './remove-factors.tsx'
 import { ResetPassword } from './reset-password.tsx'
 import { rightsKey } from './rights.ts'
 import { RightsForm } from './rights-form.tsx'
+import { Warnings } from './warnings.tsx'
 
 export function AccountTab({ user }: { user: ManagedUserDetails }) {
   const { data: stats } = useQuery(userStats(user.id))
@@ -23,6 +24,7 @@ export function AccountTab({ user }: { user: ManagedUserDetails }) {
         <h2 id="rights">Access and rates</h2>
         <RightsForm key={rightsKey(user)} user={user} />
       </section>
+      <Warnings user={user} />
       <section aria-labelledby="passkey" className="card narrow">
         <h2 id="passkey">Passkey</h2>
         <p>If a passkey has leaked, reset it. The user finds the new one in their account.</p>

@@ -36,6 +36,16 @@ export const userSessions = (id: string) =>
       (await read(api.GET('/api/admin/users/{id}/sessions', { params: { path: { id }, query: ALL }, signal }))).items,
   })
 
+/** The latest warnings. */
+export const userWarnings = (id: string) =>
+  queryOptions({
+    queryKey: ['admin', 'users', 'warnings', id],
+    queryFn: async ({ signal }) => {
+      const query = { limit: 10 }
+      return (await read(api.GET('/api/admin/users/{id}/warnings', { params: { path: { id }, query }, signal }))).items
+    },
+  })
+
 export const userInvites = (id: string) =>
   queryOptions({
     queryKey: ['admin', 'users', 'invites', id],

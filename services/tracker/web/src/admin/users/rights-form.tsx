@@ -5,17 +5,19 @@ import { Form, SelectField, TextField, type Values } from '@vault-and-tracker/we
 import { useState } from 'react'
 import { api, type ManagedUser } from '../../api/client.ts'
 import { RateFields } from '../../release/rates-form.tsx'
+import { toLocalInput } from '../parts/local-time.ts'
 import { changeOf, consequences, type Rights, rightsOf } from './rights.ts'
 import { ROLE_CHOICES, STATE_CHOICES } from './search.ts'
 
 type Change = Partial<Rights> & { reason?: string }
 
-const FIELDS = ['role', 'state', 'invitesLeft', 'downloadPercent', 'uploadPercent', 'reason'] as const
+const FIELDS = ['role', 'state', 'suspendedUntil', 'invitesLeft', 'downloadPercent', 'uploadPercent', 'reason'] as const
 
 /** The role, state, permissions and rates of a user. Changes with consequences need a confirmation. */
 export function RightsForm({ user }: { user: ManagedUser }) {
   const queries = useQueryClient()
   const [asked, setAsked] = useState<Change>()
+  const [state, setState] = useState<string>(user.state)
   const save = useMutation<ManagedUser, ApiError, Change>({
     mutationFn: (body) => read(api.PATCH('/api/admin/users/{id}', { params: { path: { id: user.id } }, body })),
     onSuccess: async () => {
@@ -49,8 +51,25 @@ export function RightsForm({ user }: { user: ManagedUser }) {
       >
         <div className="field-row">
           <SelectField label="Role" name="role" defaultValue={user.role} choices={ROLE_CHOICES} error={error} />
-          <SelectField label="State" name="state" defaultValue={user.state} choices={STATE_CHOICES} error={error} />
+          <SelectField
+            label="State"
+            name="state"
+            defaultValue={user.state}
+            onChange={({ target }) => setState(target.value)}
+            choices={STATE_CHOICES}
+            error={error}
+          />
         </div>
+        {state === 'suspended' && (
+          <TextField
+            label="Suspended until"
+            name="suspendedUntil"
+            type="datetime-local"
+            defaultValue={toLocalInput(user.suspendedUntil)}
+            hint="Leave empty for a suspension without an end."
+            error={error}
+          />
+        )}
         <label className="switch">
           <input type="checkbox" name="canDownload" defaultChecked={user.canDownload} />
           Can download torrents
@@ -74,7 +93,8 @@ export function RightsForm({ user }: { user: ManagedUser }) {
           label="Reason"
           name="reason"
           maxLength={500}
-          hint="For the admin log. The user does not see it."
+          required={state === 'suspended' && user.state !== 'suspended'}
+          hint="For the admin log. Suspended and banned users also see it."
           error={error}
         />
       </Form>

@@ -1,17 +1,25 @@
 import type { Values } from '@vault-and-tracker/web-kit/form'
 import type { ManagedUser } from '../../api/client.ts'
+import { toLocalInput } from '../parts/local-time.ts'
 import { ROLES, STATES } from './search.ts'
 
 /** The settings of a user that administrators can change. */
 export type Rights = Pick<
   ManagedUser,
-  'role' | 'state' | 'canDownload' | 'apiBlocked' | 'invitesLeft' | 'downloadPercent' | 'uploadPercent'
+  | 'role'
+  | 'state'
+  | 'suspendedUntil'
+  | 'canDownload'
+  | 'apiBlocked'
+  | 'invitesLeft'
+  | 'downloadPercent'
+  | 'uploadPercent'
 >
 
 /** Identifies the rights, so that a form starts over when they change and not when anything else does. */
-export function rightsKey({ role, state, canDownload, apiBlocked, ...numbers }: Rights): string {
+export function rightsKey({ role, state, suspendedUntil, canDownload, apiBlocked, ...numbers }: Rights): string {
   const { invitesLeft, downloadPercent, uploadPercent } = numbers
-  return [role, state, canDownload, apiBlocked, invitesLeft, downloadPercent, uploadPercent].join(' ')
+  return [role, state, suspendedUntil, canDownload, apiBlocked, invitesLeft, downloadPercent, uploadPercent].join(' ')
 }
 
 /** The rights in a form, which leaves out unchecked boxes. */
@@ -20,15 +28,23 @@ export function rightsOf(values: Values, user: Rights): Rights {
     const text = values[name]
     return text === undefined || text === '' ? user[name] : Number(text)
   }
+  const state = STATES.find((each) => each === values['state']) ?? user.state
   return {
     role: ROLES.find((role) => role === values['role']) ?? user.role,
-    state: STATES.find((state) => state === values['state']) ?? user.state,
+    state,
+    suspendedUntil: state === 'suspended' ? endOf(values['suspendedUntil'] ?? '', user) : user.suspendedUntil,
     canDownload: values['canDownload'] === 'on',
     apiBlocked: values['mayUseApi'] !== 'on',
     invitesLeft: number('invitesLeft'),
     downloadPercent: number('downloadPercent'),
     uploadPercent: number('uploadPercent'),
   }
+}
+
+/** The field has no seconds, which the stored time may have. */
+function endOf(text: string, { suspendedUntil }: Rights): string | null {
+  if (text === toLocalInput(suspendedUntil)) return suspendedUntil
+  return text === '' ? null : new Date(text).toISOString()
 }
 
 /** The changed rights; undefined if none changed. */
@@ -41,8 +57,10 @@ export function changeOf(before: Rights, after: Rights): Partial<Rights> | undef
 /** The consequences that need a confirmation. */
 export function consequences({ role, state, canDownload, apiBlocked }: Partial<Rights>): readonly string[] {
   return [
-    state === 'suspended' && 'They cannot sign in, announce or search until the account is active again.',
-    state === 'banned' && 'They cannot sign in, announce or search. Their tools receive an invalid key error.',
+    state === 'suspended' &&
+      'They cannot sign in, announce or search until the suspension ends. They see its end and the reason.',
+    state === 'banned' &&
+      'They cannot sign in, announce or search. They see the reason. Their tools receive an invalid key error.',
     role === 'admin' && 'As an administrator, they can do everything that you can, including changing your role.',
     role === 'moderator' && 'As a moderator, they can approve, reject, edit and delete all torrents.',
     role === 'member' && 'They lose access to all staff pages.',

@@ -1,0 +1,45 @@
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
+import { newId } from '@vault-and-tracker/service-kit/core/ids'
+import { type ActedBy, actedBy } from '../admin-log/admin-log.ts'
+import type { Listed, Page } from '../pagination.ts'
+import type { Account, Accounts } from './accounts.ts'
+
+/** A warning to a member by staff. */
+export type Warning = {
+  readonly id: string
+  readonly text: string
+  readonly created: Date
+  readonly author: { readonly id: string; readonly username: string }
+}
+
+export type WarningStore = {
+  /** Stores a warning with its notice to the member and its entry in the admin log. */
+  create(warning: { readonly id: string; readonly to: Account; readonly text: string }, by: ActedBy): Promise<void>
+  /** Newest first. */
+  list(userId: string, page: Page): Promise<Listed<Warning>>
+  count(userId: string): Promise<number>
+}
+
+export type Warnings = ReturnType<typeof createWarnings>
+
+/** Warnings to members, who receive each as a notice. */
+export function createWarnings(deps: { store: WarningStore; accounts: Pick<Accounts, 'byId'>; clock: Clock }) {
+  const { store, accounts, clock } = deps
+  return {
+    /** @throws ApiError NOT_FOUND */
+    async warn(id: string, text: string, { id: authorId, username }: Account): Promise<Warning> {
+      const to = await accounts.byId(id)
+      const by = actedBy(clock, authorId)
+      const warning = { id: newId(), text }
+      await store.create({ ...warning, to }, by)
+      return { ...warning, created: by.at, author: { id: authorId, username } }
+    },
+
+    /** @throws ApiError NOT_FOUND */
+    async list(id: string, page: Page): Promise<Listed<Warning>> {
+      return store.list((await accounts.byId(id)).id, page)
+    },
+
+    count: (userId: string): Promise<number> => store.count(userId),
+  }
+}

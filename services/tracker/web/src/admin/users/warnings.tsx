@@ -1,0 +1,71 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
+import { FormDialog, toast } from '@vault-and-tracker/web-kit/feedback'
+import { Button, TextArea } from '@vault-and-tracker/web-kit/form'
+import { formatExactTime, formatNumberOf } from '@vault-and-tracker/web-kit/format'
+import { useState } from 'react'
+import { api, type ManagedUserDetails } from '../../api/client.ts'
+import { userWarnings } from './queries.ts'
+
+/** The latest warnings to a user, and a form for another. */
+export function Warnings({ user }: { user: ManagedUserDetails }) {
+  const { data } = useQuery(userWarnings(user.id))
+  const [isWarning, setWarning] = useState(false)
+  return (
+    <section aria-labelledby="warnings" className="card narrow">
+      <h2 id="warnings">Warnings</h2>
+      <p>{user.warnings === 0 ? 'Staff have not warned this user.' : formatNumberOf(user.warnings, 'warning')}</p>
+      {data !== undefined && data.length > 0 && (
+        <ul className="bullets">
+          {data.map(({ id, text, created, author }) => (
+            <li key={id}>
+              <p className="description">{text}</p>
+              <p className="muted">
+                {author.username}, <time dateTime={created}>{formatExactTime(created)}</time>
+              </p>
+            </li>
+          ))}
+        </ul>
+      )}
+      <div className="form-actions">
+        <Button onClick={() => setWarning(true)}>Warn user</Button>
+      </div>
+      {isWarning && <WarnDialog user={user} onClose={() => setWarning(false)} />}
+    </section>
+  )
+}
+
+function WarnDialog({ user, onClose }: { user: ManagedUserDetails; onClose: () => void }) {
+  const queries = useQueryClient()
+  const warn = useMutation<unknown, ApiError, string>({
+    mutationFn: (text) =>
+      read(api.POST('/api/admin/users/{id}/warnings', { params: { path: { id: user.id } }, body: { text } })),
+    onSuccess: () => {
+      toast('User warned.')
+      onClose()
+      void queries.invalidateQueries({ queryKey: ['admin', 'log'] })
+      void queries.invalidateQueries({ queryKey: ['admin', 'users'] })
+    },
+  })
+  return (
+    <FormDialog
+      title={`Warn ${user.username}?`}
+      action="Warn user"
+      fields={['text']}
+      error={warn.error}
+      isBusy={warn.isPending}
+      onSubmit={({ text = '' }) => warn.mutate(text)}
+      onClose={onClose}
+    >
+      <TextArea
+        label="Warning"
+        name="text"
+        required
+        maxLength={1_000}
+        hint="The user receives it as a notice, which stays unread until they open it."
+        error={warn.error}
+        data-focus=""
+      />
+    </FormDialog>
+  )
+}
