@@ -40,6 +40,11 @@ export function userIdOf(idOrName: string): RawBuilder<string> {
     : sql<string>`(select id from users where lower(username) = ${idOrName.toLowerCase()})`
 }
 
+/** Whether a row of `users` is active: suspensions end by themselves. */
+export const isActiveUser = sql<boolean>`(
+  users.state = 'active' or (users.state = 'suspended' and users.suspended_until <= now())
+)`
+
 /** Escapes `%`, `_` and `\` for a LIKE pattern. */
 export function escapeLike(text: string): string {
   return text.replace(/[\\%_]/g, '\\$&')

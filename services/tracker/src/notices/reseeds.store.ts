@@ -1,4 +1,5 @@
 import { sql, type Transaction } from 'kysely'
+import { isActiveUser } from '../db/queries.store.ts'
 import type { Db, Schema } from '../db/schema.ts'
 import { notify } from './notices.store.ts'
 import type { ReseedRequest, ReseedStore } from './reseeds.ts'
@@ -66,8 +67,8 @@ async function recipientsOf(
       where torrent_id = ${torrentId} and completed_at is not null and user_id <> ${userId}
       order by completed_at desc limit ${maxRecipients}
     ) as snatched on user_id = id
-    where state = 'active'
+    where ${isActiveUser}
     union
-    select id from users where id = ${uploader} and id <> ${userId} and state = 'active'`.execute(trx)
+    select id from users where id = ${uploader} and id <> ${userId} and ${isActiveUser}`.execute(trx)
   return rows.map(({ id }) => id)
 }

@@ -89,7 +89,7 @@ export function createSavedSearchStore(db: Db): SavedSearchStore {
         .select(['saved_searches.id', 'name', 'filters', 'user_id as userId', 'checked_at as checked'])
         .where('notify', '=', true)
         .where('checked_at', '<', since)
-        .where('users.state', '=', 'active')
+        .where(isActiveUser)
         .orderBy('checked_at')
         .limit(limit)
         .execute(),

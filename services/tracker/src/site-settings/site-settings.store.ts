@@ -96,7 +96,7 @@ async function notifyMembers(
   const members = await trx
     .selectFrom('users')
     .select('id')
-    .where('state', '=', 'active')
+    .where(isActiveUser)
     .where('last_seen_at', '>', PRESENT)
     .orderBy('last_seen_at', 'desc')
     .limit(MAX_RECIPIENTS)
