@@ -23,6 +23,8 @@ const STATEMENTS = [
     created_at timestamptz not null
   )`,
   'create index torrent_notes_torrent on torrent_notes (torrent_id, created_at desc, id desc)',
+  // For the record of an uploader. Only rows of the last 30 days, as deleted torrents are purged.
+  'create index torrents_deleted_uploads on torrents (uploader_id) where deleted_at is not null',
 ]
 
 /** Suspensions with an end and a reason, warnings to members, and notes by staff on torrents. */
