@@ -44,7 +44,7 @@ export function createWarningStore(db: Db): WarningStore {
         .select((eb) => eb.fn.countAll<number>().as('count'))
         .where('user_id', '=', userId)
         .executeTakeFirstOrThrow()
-      return Number(count)
+      return count
     },
   }
 }

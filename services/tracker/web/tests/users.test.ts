@@ -137,7 +137,7 @@ test('rights are changed; a change with consequences needs a confirmation by nam
 })
 
 test('a warning is shown to the user as a notice, and to staff', async () => {
-  const member = await site.tracker.signedIn('erin')
+  const member = await site.tracker.signedIn('wanda')
   const staff = await site.open(`/admin/users/${await idOf(member)}`, NARROW, admin)
   await staff.page.getByRole('button', { name: 'Warn user' }).press('Enter')
   await staff.page.keyboard.type('Seed what you download.')
