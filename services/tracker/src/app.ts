@@ -30,6 +30,7 @@ import { noticeEndpoints } from './notices/notices.routes.ts'
 import { overviewEndpoints } from './overview/overview.routes.ts'
 import { ownTorrentEndpoints } from './own-torrents/own-torrents.routes.ts'
 import { reportEndpoints } from './reports/reports.routes.ts'
+import { reviewEndpoints } from './reviews/reviews.routes.ts'
 import { rulesEndpoints } from './rules/rules.routes.ts'
 import { feedEndpoints } from './saved-searches/feeds.routes.ts'
 import { savedSearchEndpoints } from './saved-searches/saved-searches.routes.ts'
@@ -96,6 +97,7 @@ export const ENDPOINTS: readonly TrackerEndpoint<UseCases>[] = [
   ...feedEndpoints,
   ...userEndpoints,
   ...moderationEndpoints,
+  ...reviewEndpoints,
   ...reportEndpoints,
   ...rulesEndpoints,
   ...siteSettingsEndpoints,

@@ -1,6 +1,8 @@
 import type { Rates } from '../announce/lookups.ts'
 import { createReportStore } from '../reports/reports.store.ts'
 import { createReports } from '../reports/reports.ts'
+import { createReviewStore } from '../reviews/reviews.store.ts'
+import { createReviews } from '../reviews/reviews.ts'
 import { createTorrentHistoryStore } from '../swarm-statistics/torrent-history.store.ts'
 import { createTorrentHistories } from '../swarm-statistics/torrent-history.ts'
 import { createTorrentDetails } from '../torrents/torrent-details.ts'
@@ -9,7 +11,7 @@ import type { Connections } from './connections.ts'
 
 const SAMPLE_EVERY_MS = 600_000
 
-/** Creates what the page of a torrent shows: details, peers over time, and reports. */
+/** Creates what the page of a torrent shows: details, peers over time, reports and reviews. */
 export function createTorrentPage(
   connections: Connections,
   deps: { torrents: Torrents; siteRates: () => Promise<Rates>; requiredSeedSeconds: () => Promise<number> },
@@ -25,6 +27,7 @@ export function createTorrentPage(
   return {
     torrentHistories,
     torrentDetails: createTorrentDetails(deps),
+    reviews: createReviews({ store: createReviewStore(db), torrents, clock }),
     reports: createReports({ store: createReportStore(db), torrents, clock }),
   }
 }

@@ -5,10 +5,11 @@ import { Ago, formatBytes } from '@vault-and-tracker/web-kit/format'
 import { PageHead } from '@vault-and-tracker/web-kit/frame'
 import { Tabs } from '@vault-and-tracker/web-kit/layout'
 import { NoSuchPage, Pages, totalText } from '@vault-and-tracker/web-kit/table'
-import { useEffect, useRef } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { ListedTorrent, Torrent } from '../../api/client.ts'
 import { BreakableName } from '../../release/release-tags.tsx'
 import '../manage.css'
+import { DecideSelected } from './decide-selected.tsx'
 import { queue } from './queries.ts'
 import { Review } from './review.tsx'
 import { type QueueSearch, STATES, type State } from './search.ts'
@@ -22,6 +23,9 @@ export function ModerationPage() {
   const search = route.useSearch()
   const { state = 'pending' } = search
   const { data, error, refetch, dataUpdatedAt } = useQuery(queue(state, search.page))
+  const [marked, setMarked] = useState<readonly string[]>([])
+  // Torrents that left the page are no longer selected.
+  const selected = marked.filter((id) => data?.items.some((item) => item.id === id))
   return (
     <>
       <PageHead title="Moderation" count={data ? totalText(data, 'torrent') : ''} />
@@ -40,7 +44,16 @@ export function ModerationPage() {
       ) : (
         <div className="moderation" data-chosen={search.torrent !== undefined}>
           <div className="moderation-queue">
-            <Queue items={data.items} search={search} now={dataUpdatedAt} />
+            {selected.length > 0 && <DecideSelected ids={selected} onDecided={setMarked} />}
+            <Queue
+              items={data.items}
+              search={search}
+              now={dataUpdatedAt}
+              selected={selected}
+              onSelect={(id, isSelected) =>
+                setMarked(isSelected ? [...selected, id] : selected.filter((each) => each !== id))
+              }
+            />
             <Pages list={data} without="torrent" />
           </div>
           <Review items={data.items} search={search} />
@@ -52,7 +65,14 @@ export function ModerationPage() {
 
 type Queued = ListedTorrent & Pick<Torrent, 'verdict'>
 
-function Queue({ items, search, now }: { items: readonly Queued[]; search: QueueSearch; now: number }) {
+function Queue(props: {
+  items: readonly Queued[]
+  search: QueueSearch
+  now: number
+  selected: readonly string[]
+  onSelect: (id: string, isSelected: boolean) => void
+}) {
+  const { items, search, now, selected, onSelect } = props
   const chosen = search.torrent ?? items[0]?.id
   const list = useRef<HTMLOListElement>(null)
   useEffect(() => {
@@ -61,7 +81,13 @@ function Queue({ items, search, now }: { items: readonly Queued[]; search: Queue
   return (
     <ol ref={list} className="queue" aria-label="Torrents">
       {items.map(({ id, name, uploader, size, created, verdict }) => (
-        <li key={id}>
+        <li key={id} className="queue-row">
+          <input
+            type="checkbox"
+            aria-label={`Select ${name}`}
+            checked={selected.includes(id)}
+            onChange={({ target }) => onSelect(id, target.checked)}
+          />
           <Link
             to="/admin/moderation"
             search={{ ...search, torrent: id }}

@@ -45,6 +45,21 @@ export const related = (id: string) =>
     staleTime: 10_000,
   })
 
+/** The record of the uploader of a torrent, unless the account was deleted. */
+export const uploaderRecord = (id: string) =>
+  queryOptions({
+    queryKey: ['admin', 'moderation', 'uploader', id],
+    queryFn: ({ signal }) => read(api.GET('/api/admin/torrents/{id}/uploader', { params: { path: { id } }, signal })),
+  })
+
+/** The notes of staff on a torrent, newest first. */
+export const torrentNotes = (id: string) =>
+  queryOptions({
+    queryKey: ['admin', 'moderation', 'notes', id],
+    queryFn: async ({ signal }) =>
+      (await read(api.GET('/api/admin/torrents/{id}/notes', { params: { path: { id } }, signal }))).items,
+  })
+
 const MAX_FILES = 50
 
 /** The first files of a torrent, which never change. */

@@ -5,6 +5,7 @@ import { Pending, toast, toastProblem } from '@vault-and-tracker/web-kit/feedbac
 import { Button } from '@vault-and-tracker/web-kit/form'
 import { useState } from 'react'
 import { api, type ListedTorrent, type Torrent } from '../../api/client.ts'
+import { EditDialog } from '../../torrents/edit-dialog.tsx'
 import { moderated } from './queries.ts'
 import { RejectDialog } from './reject-dialog.tsx'
 import type { QueueSearch } from './search.ts'
@@ -16,6 +17,7 @@ export function Review({ items, search }: { items: readonly ListedTorrent[]; sea
   const queries = useQueryClient()
   const navigate = useNavigate()
   const [isRejecting, setRejecting] = useState(false)
+  const [isEditing, setEditing] = useState(false)
   const id = search.torrent ?? items[0]?.id ?? ''
   const { data: torrent, error, refetch } = useQuery(moderated(id))
   const index = items.findIndex((item) => item.id === id)
@@ -55,6 +57,7 @@ export function Review({ items, search }: { items: readonly ListedTorrent[]; sea
     k: () => go(items[index - 1]),
     a: () => mayApprove && !approve.isPending && approve.mutate(),
     r: () => mayReject && setRejecting(true),
+    e: () => torrent !== undefined && setEditing(true),
   })
   return (
     <section className="review" aria-label="Torrent to review">
@@ -79,6 +82,9 @@ export function Review({ items, search }: { items: readonly ListedTorrent[]; sea
                 Reject torrent <Key name="r" />
               </Button>
             )}
+            <Button aria-keyshortcuts="e" onClick={() => setEditing(true)}>
+              Edit torrent <Key name="e" />
+            </Button>
             <Link to="/torrents/$id" params={{ id }} className="button">
               View torrent
             </Link>
@@ -86,6 +92,16 @@ export function Review({ items, search }: { items: readonly ListedTorrent[]; sea
               <kbd>j</kbd> next, <kbd>k</kbd> previous
             </p>
           </div>
+          {isEditing && (
+            <EditDialog
+              torrent={torrent}
+              isStaff
+              onClose={() => {
+                setEditing(false)
+                void queries.invalidateQueries({ queryKey: ['admin', 'moderation'] })
+              }}
+            />
+          )}
           {isRejecting && (
             <RejectDialog
               torrent={torrent}

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Pending } from '@vault-and-tracker/web-kit/feedback'
-import { formatBytes, formatExactTime, formatNumberOf } from '@vault-and-tracker/web-kit/format'
+import { formatBytes, formatCount, formatDate, formatExactTime, formatNumberOf } from '@vault-and-tracker/web-kit/format'
 import { Details, type Fact } from '@vault-and-tracker/web-kit/layout'
 import type { Torrent } from '../../api/client.ts'
 import { categories, flatten, ownUser } from '../../api/queries.ts'
@@ -9,7 +9,8 @@ import { Description } from '../../release/description.tsx'
 import { numbering } from '../../release/numbering.ts'
 import { RelatedList } from '../../release/related-list.tsx'
 import { BreakableName, ReleaseTags } from '../../release/release-tags.tsx'
-import { moderatedFiles, related } from './queries.ts'
+import { Notes } from './notes.tsx'
+import { moderatedFiles, related, uploaderRecord } from './queries.ts'
 import { VERDICT_NAMES } from './verdict-names.ts'
 
 export function Submission({ torrent }: { torrent: Torrent }) {
@@ -30,6 +31,7 @@ export function Submission({ torrent }: { torrent: Torrent }) {
           ['Uploader', <Uploader name={torrent.uploader} isHidden={torrent.anonymous} />],
         ]}
       />
+      {torrent.uploader !== null && <UploaderRecord id={torrent.id} />}
       <Verdict torrent={torrent} />
       <h3>Description</h3>
       <Description text={description} />
@@ -37,6 +39,7 @@ export function Submission({ torrent }: { torrent: Torrent }) {
         {formatNumberOf(torrent.files, 'file')}, {formatBytes(torrent.size)}
       </h3>
       <Files id={torrent.id} />
+      <Notes key={torrent.id} id={torrent.id} />
     </>
   )
 }
@@ -83,6 +86,19 @@ function Uploader({ name, isHidden }: { name: string | null; isHidden: boolean }
       </Link>
       {hidden}
     </>
+  )
+}
+
+/** What staff decided about the uploader's torrents before. */
+function UploaderRecord({ id }: { id: string }) {
+  const { data } = useQuery(uploaderRecord(id))
+  if (data === undefined) return null
+  const { created, approved, pending, rejected, deleted, warnings } = data
+  return (
+    <p className="muted" aria-label="Record of the uploader" role="note">
+      Member since {formatDate(created)} · {formatCount(approved)} approved · {formatCount(pending)} pending ·{' '}
+      {formatCount(rejected)} rejected · {formatCount(deleted)} deleted in 30 days · {formatNumberOf(warnings, 'warning')}
+    </p>
   )
 }
 

@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import { ERRORS } from '../errors.ts'
+import { idParams, namedUser, text, time } from '../http/fields.ts'
+import { endpoints } from '../surface.ts'
+import { MAX_DECISIONS, type Reviews } from './reviews.ts'
+
+const note = z.object({ id: z.string(), text: z.string(), created: time, author: namedUser }).meta({ id: 'TorrentNote' })
+
+const record = z
+  .object({
+    id: z.string(),
+    username: z.string(),
+    created: time,
+    approved: z.int().meta({ description: 'torrents' }),
+    pending: z.int(),
+    rejected: z.int(),
+    deleted: z.int().meta({ description: 'in the last 30 days' }),
+    warnings: z.int(),
+  })
+  .meta({ id: 'UploaderRecord' })
+
+const codes = Object.keys(ERRORS)
+const endpoint = endpoints<{ reviews: Reviews }>()
+const moderator = { tag: 'moderation', access: 'moderator', limit: 'write' } as const
+
+/** What moderators need to decide about torrents. */
+export const reviewEndpoints = [
+  endpoint({
+    ...moderator,
+    method: 'POST',
+    path: '/api/admin/torrents/decisions',
+    operationId: 'decideTorrents',
+    summary: 'Approve several torrents, or reject them for one reason; each has its own result',
+    body: z.object({
+      ids: z.array(z.string()).min(1).max(MAX_DECISIONS, `must be at most ${MAX_DECISIONS} ids`),
+      reason: text({ min: 1, max: 500 }).optional().meta({ description: 'rejects the torrents' }),
+    }),
+    status: 200,
+    answer: z.object({
+      items: z.array(
+        z.object({
+          id: z.string(),
+          error: z.enum(codes).nullable().meta({ description: 'why nothing was decided about this torrent' }),
+        }),
+      ),
+    }),
+    handle: async ({ body, caller }, { reviews }) => ({
+      items: [...(await reviews.decideAll(body.ids, body.reason ?? null, caller.session.account))],
+    }),
+  }),
+  endpoint({
+    ...moderator,
+    method: 'GET',
+    limit: 'read',
+    path: '/api/admin/torrents/:id/uploader',
+    operationId: 'getUploaderRecord',
+    summary: 'Get the record of the uploader of a torrent',
+    params: idParams,
+    answer: record,
+    errors: ['NOT_FOUND'],
+    handle: ({ params, caller }, { reviews }) => reviews.uploaderOf(params.id, caller.session.account),
+  }),
+  endpoint({
+    ...moderator,
+    method: 'GET',
+    limit: 'read',
+    path: '/api/admin/torrents/:id/notes',
+    operationId: 'listTorrentNotes',
+    summary: 'List the notes of staff on a torrent, newest first',
+    params: idParams,
+    answer: z.object({ items: z.array(note) }),
+    errors: ['NOT_FOUND'],
+    handle: async ({ params, caller }, { reviews }) => ({
+      items: [...(await reviews.notes(params.id, caller.session.account))],
+    }),
+  }),
+  endpoint({
+    ...moderator,
+    method: 'POST',
+    path: '/api/admin/torrents/:id/notes',
+    operationId: 'addTorrentNote',
+    summary: 'Add a note on a torrent for staff',
+    params: idParams,
+    body: z.object({ text: text({ min: 1, max: 1_000, lines: true }) }),
+    status: 201,
+    answer: note,
+    errors: ['NOT_FOUND', 'CONFLICT'],
+    handle: ({ params, body, caller }, { reviews }) =>
+      reviews.addNote(params.id, body.text, caller.session.account),
+  }),
+]
