@@ -110,3 +110,58 @@ test('moderators see earlier rejections of a deleted torrent that is uploaded ag
   expect((await upload()).json).toMatchObject({ state: 'approved', stateReason: null })
   await automatic.stop()
 })
+
+test('several torrents are decided at once, each with its own result', async () => {
+  const [member, staff] = [await tracker.signedIn('several'), await tracker.signedIn('several-staff', 'moderator')]
+  const ids: string[] = []
+  for (const name of ['One', 'Two', 'Three'])
+    ids.push((await member.upload(makeTorrent(`Several.${name}`), { category: 'other' })).member('id'))
+  const [first = '', second = '', third = ''] = ids
+  const stateOf = async (id: string) => (await staff.get(`/api/torrents/${id}`)).json
+  const path = '/api/admin/torrents/decisions'
+  const unknown = '0190b6a0-0000-7000-8000-000000000000'
+
+  const approved = await staff.post(path, { ids: [first, unknown, first] })
+  expect(approved.json).toEqual({
+    items: [
+      { id: first, error: null },
+      { id: unknown, error: 'NOT_FOUND' },
+    ],
+  })
+  const rejected = await staff.post(path, { ids: [second, third], reason: 'a sample is missing' })
+  expect(rejected.json).toEqual({ items: [second, third].map((id) => ({ id, error: null })) })
+  expect(await stateOf(first)).toMatchObject({ state: 'approved' })
+  for (const id of [second, third])
+    expect(await stateOf(id)).toMatchObject({ state: 'rejected', stateReason: 'a sample is missing' })
+  for (const refused of [{ ids: [] }, { ids: Array<string>(26).fill(first) }, { ids: [first], reason: '' }])
+    expect((await staff.post(path, refused)).status).toBe(400)
+  expect((await member.post(path, { ids: [first] })).status).toBe(403)
+
+  // The record counts what became of the uploads, and warnings.
+  await member.delete(`/api/torrents/${third}`)
+  const admin = await tracker.signedIn('several-admin', 'admin')
+  const me = (await member.get('/api/user/me')).member('id')
+  await admin.post(`/api/admin/users/${me}/warnings`, { text: 'Add samples.' })
+  const record = { id: me, username: 'several', approved: 1, pending: 0, rejected: 1, deleted: 1, warnings: 1 }
+  expect((await staff.get(`/api/admin/torrents/${first}/uploader`)).json).toMatchObject(record)
+  expect((await member.get(`/api/admin/torrents/${first}/uploader`)).status).toBe(403)
+})
+
+test('staff leave notes on a torrent, which members cannot read', async () => {
+  const [member, staff] = [await tracker.signedIn('noted'), await tracker.signedIn('noting', 'moderator')]
+  const id = (await member.upload(makeTorrent('Noted'), { category: 'other' })).member('id')
+  const path = `/api/admin/torrents/${id}/notes`
+  for (const text of ['Asked for a sample.', 'It came.']) expect((await staff.post(path, { text })).status).toBe(201)
+  const author = { username: 'noting' }
+  expect((await staff.get(path)).json).toMatchObject({
+    items: [
+      { text: 'It came.', author },
+      { text: 'Asked for a sample.', author },
+    ],
+  })
+  expect([(await member.get(path)).status, (await member.post(path, { text: 'x' })).status]).toEqual([403, 403])
+  await Promise.all(Array.from({ length: 60 }, (_, i) => staff.post(path, { text: `Note ${i}` })))
+  expect(((await staff.get(path)).json as { items: unknown[] }).items).toHaveLength(50)
+  expect((await staff.post(path, { text: 'One more.' })).status).toBe(409)
+  expect((await staff.get('/api/admin/torrents/nonsense/notes')).status).toBe(404)
+})

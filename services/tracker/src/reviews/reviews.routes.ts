@@ -4,7 +4,9 @@ import { idParams, namedUser, text, time } from '../http/fields.ts'
 import { endpoints } from '../surface.ts'
 import { MAX_DECISIONS, type Reviews } from './reviews.ts'
 
-const note = z.object({ id: z.string(), text: z.string(), created: time, author: namedUser }).meta({ id: 'TorrentNote' })
+const note = z
+  .object({ id: z.string(), text: z.string(), created: time, author: namedUser })
+  .meta({ id: 'TorrentNote' })
 
 const record = z
   .object({
@@ -85,7 +87,6 @@ export const reviewEndpoints = [
     status: 201,
     answer: note,
     errors: ['NOT_FOUND', 'CONFLICT'],
-    handle: ({ params, body, caller }, { reviews }) =>
-      reviews.addNote(params.id, body.text, caller.session.account),
+    handle: ({ params, body, caller }, { reviews }) => reviews.addNote(params.id, body.text, caller.session.account),
   }),
 ]

@@ -260,6 +260,37 @@ describe('moderation', () => {
     ])
   })
 
+  test('a moderator edits, notes and decides several torrents with the keyboard', async () => {
+    const [first, second, third] = await uploadAll()
+    const { page, problems } = await site.open('/admin/moderation', DESKTOP, moderator)
+    await page.getByRole('heading', { name: 'Long.Harbour' }).waitFor()
+    await page.getByRole('note', { name: 'Record of the uploader' }).filter({ hasText: '3 pending' }).waitFor()
+    await page.keyboard.press('e')
+    await page.getByRole('dialog').getByLabel('Name').fill('The.Long.Harbour.S02E06.1080p.WEB-DL.H.264-GROUP')
+    await page.getByRole('dialog').getByLabel('Name').press('Enter')
+    await page.getByRole('heading', { name: 'S02E06' }).waitFor()
+    await page.getByRole('list', { name: 'Torrents' }).getByText('S02E06').waitFor()
+    expect(await stateOf(first)).toEqual(['pending', null])
+
+    await page.getByLabel('Note').fill('Asked for a sample.')
+    await page.getByRole('button', { name: 'Add note' }).press('Enter')
+    await page.getByRole('list', { name: 'Notes' }).getByText('Asked for a sample.').waitFor()
+
+    for (const name of ['Paper', 'Distant']) await page.getByLabel(`Select ${name}`).press('Space')
+    expect(await problems('moderation-selected')).toEqual([])
+    await page.getByRole('button', { name: 'Reject selected' }).press('Enter')
+    await page.getByLabel('Reason').waitFor()
+    await page.keyboard.type('a sample is missing')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.getByText('2 torrents rejected.').waitFor()
+    for (const id of [second, third]) expect(await stateOf(id)).toEqual(['rejected', 'a sample is missing'])
+    await page.getByLabel('Select The.Long').press('Space')
+    await page.getByRole('button', { name: 'Approve selected' }).press('Enter')
+    await page.getByText('No torrents are awaiting approval.').waitFor()
+    expect(await stateOf(first)).toEqual(['approved', null])
+  })
+
   test('a moderator cannot open the pages of administrators', async () => {
     const { page } = await site.open('/admin', DESKTOP, moderator)
     const list = page.getByRole('navigation', { name: 'Staff' })

@@ -15,7 +15,9 @@ export function DecideSelected(props: { ids: readonly string[]; onDecided: (fail
   const [isRejecting, setRejecting] = useState(false)
   const decide = useMutation<Decided, ApiError, string | undefined>({
     mutationFn: (reason) =>
-      read(api.POST('/api/admin/torrents/decisions', { body: { ids: [...ids], ...(reason !== undefined && { reason }) } })),
+      read(
+        api.POST('/api/admin/torrents/decisions', { body: { ids: [...ids], ...(reason !== undefined && { reason }) } }),
+      ),
     onSuccess: ({ items }, reason) => {
       const failed = items.filter(({ error }) => error !== null).map(({ id }) => id)
       const done = `${formatNumberOf(items.length - failed.length, 'torrent')} ${reason === undefined ? 'approved' : 'rejected'}.`

@@ -1,7 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Pending } from '@vault-and-tracker/web-kit/feedback'
-import { formatBytes, formatCount, formatDate, formatExactTime, formatNumberOf } from '@vault-and-tracker/web-kit/format'
+import {
+  formatBytes,
+  formatCount,
+  formatDate,
+  formatExactTime,
+  formatNumberOf,
+} from '@vault-and-tracker/web-kit/format'
 import { Details, type Fact } from '@vault-and-tracker/web-kit/layout'
 import type { Torrent } from '../../api/client.ts'
 import { categories, flatten, ownUser } from '../../api/queries.ts'
@@ -97,7 +103,8 @@ function UploaderRecord({ id }: { id: string }) {
   return (
     <p className="muted" aria-label="Record of the uploader" role="note">
       Member since {formatDate(created)} · {formatCount(approved)} approved · {formatCount(pending)} pending ·{' '}
-      {formatCount(rejected)} rejected · {formatCount(deleted)} deleted in 30 days · {formatNumberOf(warnings, 'warning')}
+      {formatCount(rejected)} rejected · {formatCount(deleted)} deleted in 30 days ·{' '}
+      {formatNumberOf(warnings, 'warning')}
     </p>
   )
 }
