@@ -4,13 +4,12 @@ import type { Selectable, Transaction } from 'kysely'
 import { sql } from 'kysely'
 import { recordAdminAction } from '../admin-log/admin-log.store.ts'
 import { changedFields } from '../admin-log/admin-log.ts'
-import { escapeLike, onPage, readPage } from '../db/queries.store.ts'
+import { escapeLike, onPage, readPage, stateAt } from '../db/queries.store.ts'
 import type { Db, Schema, UsersTable } from '../db/schema.ts'
 import { apiError } from '../errors.ts'
 import { notify } from '../notices/notices.store.ts'
 import type { NewNotice } from '../notices/notices.ts'
 import type { Account, AccountChanges, AccountState, AccountStore } from './accounts.ts'
-import { stateAt } from './suspensions.ts'
 
 /** Accounts in Postgres. */
 export function createAccountStore(db: Db, clock: Clock): AccountStore {

@@ -7,7 +7,6 @@ import { randomCode } from '../factors/random-codes.ts'
 import type { PublishInvalidation } from '../invalidation/invalidation.ts'
 import type { Listed, Page } from '../pagination.ts'
 import type { SitePolicy } from '../site-settings/site-settings.ts'
-import { refusalOf } from './suspensions.ts'
 
 export const ROLES = ['member', 'moderator', 'admin'] as const
 export const ACCOUNT_STATES = ['active', 'suspended', 'banned'] as const
@@ -336,6 +335,19 @@ export function createAccounts(deps: {
 function requireFound<T>(found: T | undefined): T {
   if (found === undefined) throw apiError('NOT_FOUND', 'There is no such user.')
   return found
+}
+
+/** Why an account cannot be used, with the end of a suspension; undefined if it can. */
+export function refusalOf({
+  state,
+  stateReason,
+  suspendedUntil,
+}: Pick<Account, 'state' | 'stateReason' | 'suspendedUntil'>): Error | undefined {
+  if (state === 'active') return undefined
+  const until =
+    suspendedUntil === null ? '' : ` until ${suspendedUntil.toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  const reason = stateReason === null ? '' : ` Reason: ${stateReason}`
+  return apiError('FORBIDDEN', `This account is ${state}${until}.${reason}`)
 }
 
 /** The SHA-256 of an invite code. The code is a credential, so only its hash is stored. */

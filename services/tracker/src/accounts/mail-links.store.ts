@@ -1,5 +1,6 @@
 import { violatedUniqueConstraint } from '@vault-and-tracker/service-kit/postgres/pool'
 import { sql, type Transaction } from 'kysely'
+import { isActiveUser } from '../db/queries.store.ts'
 import type { Db, Schema } from '../db/schema.ts'
 import { apiError } from '../errors.ts'
 import type { MailLinkKind, MailLinkStore } from './mail-links.ts'
@@ -11,7 +12,7 @@ export function createMailLinkStore(db: Db): MailLinkStore {
       const { rows } = await sql<{ username: string; email: string }>`
         with receiver as (
           select id, username, email, session_epoch from users
-          where lower(email) = ${email.toLowerCase()} and state = 'active'
+          where lower(email) = ${email.toLowerCase()} and ${isActiveUser}
         ), added as (
           insert into mail_links as link (user_id, kind, token_hash, email, session_epoch, created_at)
           select id, ${kind}, ${tokenHash}, email, session_epoch, ${at}::timestamptz from receiver
@@ -94,7 +95,7 @@ async function take(trx: Transaction<Schema>, kind: MailLinkKind, tokenHash: Buf
       .select(['username', 'email as oldEmail'])
       .where('id', '=', link.userId)
       .where('session_epoch', '=', link.session_epoch)
-      .where('state', '=', 'active')
+      .where(isActiveUser)
       .forUpdate()
       .executeTakeFirst())
   return user && { ...user, userId: link.userId, email: link.email }

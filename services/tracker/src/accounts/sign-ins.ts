@@ -3,8 +3,7 @@ import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { isId } from '@vault-and-tracker/service-kit/core/ids'
 import { apiError } from '../errors.ts'
 import { type FactorKind, type Factors, newChallenge, type Proof } from '../factors/factors.ts'
-import type { Account, Accounts } from './accounts.ts'
-import { refusalOf } from './suspensions.ts'
+import { type Account, type Accounts, refusalOf } from './accounts.ts'
 
 /** A sign-in that waits for the second factor ends after this time. */
 export const PENDING_MS = 5 * 60_000

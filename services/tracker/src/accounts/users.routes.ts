@@ -17,7 +17,6 @@ import { invite, presentSession, presentUser, publicUser } from './accounts.rout
 import { ACCOUNT_STATES, type Account, type Accounts, ROLES } from './accounts.ts'
 import type { Invites } from './invites.ts'
 import type { Sessions } from './sessions.ts'
-import type { Warnings } from './warnings.ts'
 
 const managedUser = publicUser
   .extend({
@@ -42,7 +41,6 @@ const oneUser = managedUser
     warnings: z.int(),
   })
   .meta({ id: 'ManagedUserDetails' })
-const warning = z.object({ id: z.string(), text: z.string(), created: time, author: namedUser }).meta({ id: 'Warning' })
 const openSession = z
   .object({ id: z.string(), created: time, lastSeen: time, address: z.string(), userAgent: z.string() })
   .meta({ id: 'UserSession' })
@@ -52,7 +50,7 @@ const endpoint = endpoints<{
   factors: Factors
   sessions: Sessions
   invites: Invites
-  warnings: Warnings
+  warnings: { count(userId: string): Promise<number> }
 }>()
 const admin = { tag: 'users', access: 'admin', limit: 'write' } as const
 
@@ -127,32 +125,6 @@ export const userEndpoints = [
     errors: ['NOT_FOUND', 'CONFLICT'],
     handle: async ({ params, body: { reason, ...changes }, caller }, { accounts }) =>
       presentManaged(await accounts.change(params.id, changes, caller.session.account, reason)),
-  }),
-  endpoint({
-    ...admin,
-    method: 'GET',
-    limit: 'read',
-    path: '/api/admin/users/:id/warnings',
-    operationId: 'listUserWarnings',
-    summary: 'List the warnings to a user, newest first',
-    params: idParams,
-    query: pageQuery,
-    answer: pageOf(warning),
-    errors: ['NOT_FOUND'],
-    handle: ({ params, query }, { warnings }) => warnings.list(params.id, query),
-  }),
-  endpoint({
-    ...admin,
-    method: 'POST',
-    path: '/api/admin/users/:id/warnings',
-    operationId: 'warnUser',
-    summary: 'Warn a user, who receives the text as a notice',
-    params: idParams,
-    body: z.object({ text: text({ min: 1, max: 1_000, lines: true }) }),
-    status: 201,
-    answer: warning,
-    errors: ['NOT_FOUND'],
-    handle: ({ params, body, caller }, { warnings }) => warnings.warn(params.id, body.text, caller.session.account),
   }),
   endpoint({
     ...admin,

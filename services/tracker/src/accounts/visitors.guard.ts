@@ -6,9 +6,9 @@ import { apiError } from '../errors.ts'
 import type { ReadRequestBody } from '../http/input.ts'
 import type { ApplyLimit } from '../http/limits.ts'
 import type { Access, SignedInUser, TrackerSurface, Visitor, VisitorAccess } from '../surface.ts'
+import { refusalOf } from './accounts.ts'
 import { MAX_SESSION_AGE_MS, type Sessions } from './sessions.ts'
 import { PENDING_MS, type SignIns } from './sign-ins.ts'
-import { refusalOf } from './suspensions.ts'
 
 /** Whether a role grants an access level. */
 function mayAccess(role: 'member' | 'moderator' | 'admin', access: Access): boolean {

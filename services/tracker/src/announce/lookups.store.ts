@@ -1,7 +1,7 @@
 import { type InfoHash, infoHashFromBytes, type Passkey, parsePasskey } from '@vault-and-tracker/bencode-tracker'
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { type RawBuilder, type Selectable, sql } from 'kysely'
-import { stateAt } from '../accounts/suspensions.ts'
+import { stateAt } from '../db/queries.store.ts'
 import type { Db, TorrentsTable, UsersTable } from '../db/schema.ts'
 import type { AnnounceTorrent, LookupStore, PasskeyUser } from './lookups.ts'
 

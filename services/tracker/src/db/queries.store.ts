@@ -1,8 +1,8 @@
 import { errorCode } from '@vault-and-tracker/service-kit/core/errors'
 import { isId } from '@vault-and-tracker/service-kit/core/ids'
-import { type Expression, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
+import { type Expression, type RawBuilder, type Selectable, type SelectQueryBuilder, sql } from 'kysely'
 import { type Listed, MAX_EXACT_TOTAL, type Page, totalOf } from '../pagination.ts'
-import type { Db } from './schema.ts'
+import type { Db, UsersTable } from './schema.ts'
 
 /** Restricts a query to a page. */
 export function onPage({ page, limit }: Page) {
@@ -38,6 +38,14 @@ export function userIdOf(idOrName: string): RawBuilder<string> {
   return isId(idOrName)
     ? sql<string>`${idOrName}::uuid`
     : sql<string>`(select id from users where lower(username) = ${idOrName.toLowerCase()})`
+}
+
+/** The state of an account at a time in milliseconds: a suspension ends by itself. */
+export function stateAt(
+  { state, suspended_until: until }: Pick<Selectable<UsersTable>, 'state' | 'suspended_until'>,
+  now: number,
+): Selectable<UsersTable>['state'] {
+  return state === 'suspended' && until !== null && until.getTime() <= now ? 'active' : state
 }
 
 /** Whether a row of `users` is active: suspensions end by themselves. */

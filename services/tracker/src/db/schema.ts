@@ -12,7 +12,7 @@ export type UsersTable = {
   /** Argon2id in PHC string format. */
   password_hash: string
   role: Generated<'member' | 'moderator' | 'admin'>
-  /** Suspended accounts are active after `suspended_until`; see accounts/suspensions.ts. */
+  /** Suspended accounts are active after `suspended_until`; see `stateAt`. */
   state: Generated<'active' | 'suspended' | 'banned'>
   suspended_until: Date | null
   /** Why the account is suspended or banned. */

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { isActiveUser } from '../db/queries.store.ts'
 import type { Db } from '../db/schema.ts'
 import type { DigestStore } from './notice-mails.ts'
 import type { NoticeKind } from './notices.ts'
@@ -10,7 +11,7 @@ export function createDigestStore(db: Db): DigestStore {
       const { rows } = await sql<{ username: string; email: string; total: number; kinds: string[]; names: string[] }>`
         with due as (
           select id, notices_mailed_at as since from users
-          where mailed_notices <> '{}' and notices_mailed_at < ${before}::timestamptz and state = 'active'
+          where mailed_notices <> '{}' and notices_mailed_at < ${before}::timestamptz and ${isActiveUser}
             and exists (
               select from notices where user_id = users.id and read_at is null and kind = any (mailed_notices)
                 and created_at > notices_mailed_at

@@ -33,6 +33,7 @@ const TEXTS: Readonly<Record<NoticeKind, string>> = {
   search: 'A saved search has new torrents',
   invite: 'Someone registered with your invite',
   'second-factor': 'Your second factor was removed',
+  warning: 'Staff warned you',
 }
 
 /** Returns a task that sends due digests by email, to members who chose kinds of notices for that. */

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { ERRORS } from '../errors.ts'
-import { idParams, namedUser, text, time } from '../http/fields.ts'
+import { idParams, namedUser, pageOf, pageQuery, text, time } from '../http/fields.ts'
 import { endpoints } from '../surface.ts'
 import { MAX_DECISIONS, type Reviews } from './reviews.ts'
+import type { Warnings } from './warnings.ts'
 
 const note = z
   .object({ id: z.string(), text: z.string(), created: time, author: namedUser })
@@ -21,11 +22,14 @@ const record = z
   })
   .meta({ id: 'UploaderRecord' })
 
-const codes = Object.keys(ERRORS)
-const endpoint = endpoints<{ reviews: Reviews }>()
-const moderator = { tag: 'moderation', access: 'moderator', limit: 'write' } as const
+const warning = z.object({ id: z.string(), text: z.string(), created: time, author: namedUser }).meta({ id: 'Warning' })
 
-/** What moderators need to decide about torrents. */
+const codes = Object.keys(ERRORS)
+const endpoint = endpoints<{ reviews: Reviews; warnings: Warnings }>()
+const moderator = { tag: 'moderation', access: 'moderator', limit: 'write' } as const
+const admin = { tag: 'users', access: 'admin', limit: 'write' } as const
+
+/** What staff need to decide about torrents and users. */
 export const reviewEndpoints = [
   endpoint({
     ...moderator,
@@ -88,5 +92,31 @@ export const reviewEndpoints = [
     answer: note,
     errors: ['NOT_FOUND', 'CONFLICT'],
     handle: ({ params, body, caller }, { reviews }) => reviews.addNote(params.id, body.text, caller.session.account),
+  }),
+  endpoint({
+    ...admin,
+    method: 'GET',
+    limit: 'read',
+    path: '/api/admin/users/:id/warnings',
+    operationId: 'listUserWarnings',
+    summary: 'List the warnings to a user, newest first',
+    params: idParams,
+    query: pageQuery,
+    answer: pageOf(warning),
+    errors: ['NOT_FOUND'],
+    handle: ({ params, query }, { warnings }) => warnings.list(params.id, query),
+  }),
+  endpoint({
+    ...admin,
+    method: 'POST',
+    path: '/api/admin/users/:id/warnings',
+    operationId: 'warnUser',
+    summary: 'Warn a user, who receives the text as a notice',
+    params: idParams,
+    body: z.object({ text: text({ min: 1, max: 1_000, lines: true }) }),
+    status: 201,
+    answer: warning,
+    errors: ['NOT_FOUND'],
+    handle: ({ params, body, caller }, { warnings }) => warnings.warn(params.id, body.text, caller.session.account),
   }),
 ]

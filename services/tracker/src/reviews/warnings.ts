@@ -1,8 +1,8 @@
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { newId } from '@vault-and-tracker/service-kit/core/ids'
+import type { Account, Accounts } from '../accounts/accounts.ts'
 import { type ActedBy, actedBy } from '../admin-log/admin-log.ts'
 import type { Listed, Page } from '../pagination.ts'
-import type { Account, Accounts } from './accounts.ts'
 
 /** A warning to a member by staff. */
 export type Warning = {
