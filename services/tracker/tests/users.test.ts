@@ -215,7 +215,7 @@ test('the end of a suspension is in the future, and only suspended users have on
 test('a warned user receives a notice that cannot be muted, and staff see the warnings', async () => {
   const client = await tracker.signedIn('warned')
   const path = `/api/admin/users/${await idOf(client)}`
-  expect((await client.patch('/api/notices/settings', { muted: ['warning'] })).json).toEqual({ muted: [] })
+  expect((await client.patch('/api/notices/settings', { muted: ['warning'] })).json).toMatchObject({ muted: [] })
   const text = 'Seed what you download.'
   const warning = { text, author: { username: 'the-admin' } }
   const warned = await admin.post(`${path}/warnings`, { text })

@@ -272,7 +272,7 @@ describe('moderation', () => {
     await page.getByRole('list', { name: 'Torrents' }).getByText('S02E06').waitFor()
     expect(await stateOf(first)).toEqual(['pending', null])
 
-    await page.getByLabel('Note').fill('Asked for a sample.')
+    await page.getByRole('textbox', { name: 'Note' }).fill('Asked for a sample.')
     await page.getByRole('button', { name: 'Add note' }).press('Enter')
     await page.getByRole('list', { name: 'Notes' }).getByText('Asked for a sample.').waitFor()
 

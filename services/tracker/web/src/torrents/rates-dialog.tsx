@@ -3,7 +3,7 @@ import { Button } from '@vault-and-tracker/web-kit/form'
 import type { Torrent } from '../api/client.ts'
 import type { Rates } from '../release/rates.ts'
 import { RatesForm } from '../release/rates-form.tsx'
-import { useSaveTorrent } from './save-torrent.ts'
+import { useSaveTorrent } from '../release/save-torrent.ts'
 
 /** The rates of one torrent, for staff. */
 export function RatesDialog({ torrent, onClose }: { torrent: Torrent; onClose: () => void }) {

@@ -6,8 +6,8 @@ import { Button, TextField } from '@vault-and-tracker/web-kit/form'
 import { formatNumberOf } from '@vault-and-tracker/web-kit/format'
 import { useState } from 'react'
 import { api, type Torrent } from '../api/client.ts'
+import { EditDialog } from '../release/edit-dialog.tsx'
 import { BreakableName } from '../release/release-tags.tsx'
-import { EditDialog } from './edit-dialog.tsx'
 import { RatesDialog } from './rates-dialog.tsx'
 
 /** As in the API. */

@@ -5,7 +5,7 @@ import { Pending, toast, toastProblem } from '@vault-and-tracker/web-kit/feedbac
 import { Button } from '@vault-and-tracker/web-kit/form'
 import { useState } from 'react'
 import { api, type ListedTorrent, type Torrent } from '../../api/client.ts'
-import { EditDialog } from '../../torrents/edit-dialog.tsx'
+import { EditDialog } from '../../release/edit-dialog.tsx'
 import { moderated } from './queries.ts'
 import { RejectDialog } from './reject-dialog.tsx'
 import type { QueueSearch } from './search.ts'

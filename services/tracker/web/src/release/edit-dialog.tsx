@@ -3,11 +3,10 @@ import { FormDialog } from '@vault-and-tracker/web-kit/feedback'
 import { SelectField, TextArea, TextField, type Values } from '@vault-and-tracker/web-kit/form'
 import { CategoryOptions } from '../api/category-options.tsx'
 import type { Torrent } from '../api/client.ts'
-import { IDS, IdFields } from '../release/id-fields.tsx'
-import { MarkFields } from '../release/mark-fields.tsx'
-import { TEXTS, TextFields } from '../release/text-fields.tsx'
+import { IDS, IdFields } from './id-fields.tsx'
+import { MarkFields } from './mark-fields.tsx'
 import { useSaveTorrent } from './save-torrent.ts'
-import { torrentDetails } from './torrent-queries.ts'
+import { TEXTS, TextFields } from './text-fields.tsx'
 
 type Edit = Pick<Torrent, 'name' | 'category' | 'description' | 'imdb' | 'tmdb' | 'tvdb' | 'anonymous' | 'scene'> & {
   internal?: boolean
@@ -19,7 +18,7 @@ type Edit = Pick<Torrent, 'name' | 'category' | 'description' | 'imdb' | 'tmdb' 
 export function EditDialog({ torrent, isStaff, onClose }: { torrent: Torrent; isStaff: boolean; onClose: () => void }) {
   const queries = useQueryClient()
   const edit = useSaveTorrent<Edit>(torrent.id, () => {
-    void queries.invalidateQueries({ queryKey: torrentDetails(torrent.id).queryKey })
+    void queries.invalidateQueries({ queryKey: ['torrents', 'details', torrent.id] })
     onClose()
   })
   return (

@@ -3,7 +3,6 @@ import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
 import { toast } from '@vault-and-tracker/web-kit/feedback'
 import type { paths } from '../../generated/openapi.ts'
 import { api, type Torrent } from '../api/client.ts'
-import { torrent } from './queries.ts'
 
 type Body = NonNullable<paths['/api/torrents/{id}']['patch']['requestBody']>['content']['application/json']
 
@@ -13,7 +12,7 @@ export function useSaveTorrent<Changes extends Body>(id: string, onSaved: () => 
   return useMutation<Torrent, ApiError, Changes>({
     mutationFn: (body) => read(api.PATCH('/api/torrents/{id}', { params: { path: { id } }, body })),
     onSuccess: (changed) => {
-      queries.setQueryData(torrent(id).queryKey, changed)
+      queries.setQueryData(['torrents', 'one', id], changed)
       void queries.invalidateQueries({ queryKey: ['torrents', 'list'] })
       toast('Saved.')
       onSaved()
