@@ -15,15 +15,23 @@ type TrackerSeed = { service: Service; dataDir: string; url: string; file: State
 export async function seedTracker(seed: TrackerSeed): Promise<void> {
   const { state, save } = seed.file
   if (await isSeeded(seed)) return
-  for (const user of state.tracker.users) user.passkey = await ensureUser(seed, user)
-  save()
   const admin = state.tracker.users.find(({ role }) => role === 'admin')
-  const cookie = admin && (await signIn(seed.url, admin.username, admin.password))
-  if (cookie === undefined) return
+  if (admin === undefined) throw new Error('the demo has no administrator')
+  let cookie: string | undefined
+  if (admin.isChanged !== true) {
+    for (const user of state.tracker.users) user.passkey = await ensureUser(seed, user)
+    cookie = await signIn(seed.url, admin.username, admin.password)
+    admin.isChanged = cookie === undefined
+    save()
+  }
+  if (cookie === undefined) {
+    seed.say(`The tracker's user ${admin.username} has a new password. Use that instead of the one below.`)
+    return
+  }
   const call = callerWith(seed.url, cookie)
   const categories = await call('POST', '/api/admin/categories/seed')
   if (categories.status === 403) {
-    seed.say(`The tracker's user ${admin?.username} is no longer an administrator, so no demo data was added.`)
+    seed.say(`The tracker's user ${admin.username} is no longer an administrator, so no demo data was added.`)
     return
   }
   // 409 means that there are categories.
@@ -58,7 +66,7 @@ async function seedCommunity({ code: { root }, env }: Service): Promise<readonly
 }
 
 /** Returns the passkey. */
-async function ensureUser({ service, url, say }: TrackerSeed, user: DemoUser): Promise<string> {
+async function ensureUser({ service, url }: TrackerSeed, user: DemoUser): Promise<string> {
   const { username, email, role, password } = user
   const args = ['create', '--username', username, '--email', email, '--role', role, '--password-stdin']
   const { DATABASE_URL = '', REDIS_URL = '' } = service.env
@@ -66,12 +74,9 @@ async function ensureUser({ service, url, say }: TrackerSeed, user: DemoUser): P
   const created = await runServiceCommand(users, 'commands/users.command', args, password)
   if (created.code === 0) return (JSON.parse(created.stdout) as { passkey: string }).passkey
   if (created.code !== 2) throw new Error(`the tracker did not create the user ${username}:\n${created.output}`)
-  // The name is taken by an earlier start, or by another user.
+  if (user.passkey !== undefined) return user.passkey
+  // The name is taken by an earlier start that was interrupted, or by another user.
   const cookie = await signIn(url, username, password)
-  if (cookie === undefined && user.passkey !== undefined) {
-    say(`The tracker's user ${username} has a new password or is banned. Use that password instead of the one below.`)
-    return user.passkey
-  }
   if (cookie === undefined) throw new Fault(ofAnotherFolder(username))
   const account = (await jsonOf(await callerWith(url, cookie)('GET', '/api/user/me'))) as { passkey: string }
   return account.passkey

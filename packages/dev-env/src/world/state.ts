@@ -10,6 +10,8 @@ export type DemoUser = {
   role: 'admin' | 'member'
   password: string
   passkey?: string
+  /** Whether a start found that someone changed the password. Further attempts would reach the limit of sign-ins. */
+  isChanged?: boolean
 }
 
 /** A torrent of the demo, and the passkeys of the members who seed and download it. */
