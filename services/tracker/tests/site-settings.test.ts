@@ -151,6 +151,10 @@ test('a logo is published without metadata under a name of its content, until it
   expect(logo.bytes).toEqual(makePng(64))
   await eventually(async () => (await replica.client().get('/')).text.includes(`href="${path}" type="image/png"`))
 
+  const unused = 'f'.repeat(32)
+  await tracker.sql('insert into site_logos (digest, png) values ($1, $2)', [unused, Buffer.from('x')])
+  expect((await tracker.client().get(`/logo-${unused}.png`)).status).toBe(404)
+
   const other = await setLogo(makePng(32))
   expect(other.member('logo')).not.toBe(path)
   expect((await tracker.client().get(path)).status).toBe(404)

@@ -91,6 +91,8 @@ export function createSiteSettings(deps: {
     absenceTtlMs: 0,
     serveStale: true,
   })
+  let shown: Logo | undefined
+
   async function current(): Promise<CurrentSite> {
     return inForce((await cache.get('site')) ?? (await store.read()), defaults)
   }
@@ -131,7 +133,15 @@ export function createSiteSettings(deps: {
     changeLogo: async (png: Buffer | undefined, actorId: string) =>
       changed(await store.changeLogo(png && readLogo(png), actedBy(clock, actorId))),
 
-    logo: (digest: string) => store.logo(digest),
+    /** The file of the current logo; undefined for another digest. Visitors read it, so Postgres is asked once per logo. */
+    async logo(digest: string): Promise<Buffer | undefined> {
+      if (digest !== (await current()).logo) return undefined
+      if (digest !== shown?.digest) {
+        const png = await store.logo(digest)
+        shown = png && { digest, png }
+      }
+      return shown?.png
+    },
 
     /** The checklist of a new site. */
     async checklist(): Promise<Progress & { readonly dismissed: boolean }> {
