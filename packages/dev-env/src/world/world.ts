@@ -88,8 +88,11 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   await step('demo data', async () => {
     // The tracker has its torrent once everything was stored.
     const wasSeeded = file.state.tracker.torrent !== undefined
-    await seedVault({ url: vault.url, vault: file.state.vault, adminToken, wasSeeded, say: options.say })
-    await seedTracker({ service: tracker.service, dataDir, url: tracker.url, file, say: options.say })
+    const { say } = options
+    await Promise.all([
+      seedVault({ url: vault.url, vault: file.state.vault, adminToken, wasSeeded, say }),
+      seedTracker({ service: tracker.service, dataDir, url: tracker.url, file, say }),
+    ])
   })
   return {
     demo: writeDemo(dataDir, { vault: vault.url, tracker: tracker.url }, file.state, adminToken),
