@@ -180,10 +180,8 @@ test('lists of own torrents that take long delay no one else', async () => {
     await client.query('begin; lock table user_torrents in access exclusive mode')
     const lists = Array.from({ length: 30 }, () => member.client.get('/api/user/torrents?list=snatched'))
     const blocked = Promise.race(lists).then(({ status }) => ({ status, isList: true }))
-    for (let i = 0; i < 30; i += 1) {
-      const answer = await Promise.race([other.client.get('/api/notices/unread'), blocked])
-      expect(answer).toMatchObject({ status: 200, json: { total: 0 } })
-    }
+    const answer = await Promise.race([other.client.get('/api/notices/unread'), blocked])
+    expect(answer).toMatchObject({ status: 200, json: { total: 0 } })
     await client.query('rollback')
     await Promise.all(lists)
   })

@@ -81,6 +81,11 @@ export async function visitPage(
       // A theme changes colours only, so all rules run once per width.
       const check = async ({ width }: View, theme: 'light' | 'dark', rules?: readonly string[]): Promise<void> => {
         await page.emulateMedia({ colorScheme: theme })
+        // A list that waits for its next page is dimmed.
+        await page
+          .locator('table[aria-busy="true"]')
+          .waitFor({ state: 'detached', timeout: 2_000 })
+          .catch(() => undefined)
         await takeScreenshot(page, `${name}-${String(width)}-${theme}`)
         const wrong = await violationsIn(page, rules)
         if (await scrollsSideways(page)) wrong.push('the page, or a dialog in it, scrolls sideways')
