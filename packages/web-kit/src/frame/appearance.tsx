@@ -1,37 +1,35 @@
 import { useState } from 'react'
 import { density, theme } from '../theme/index.ts'
 
-/** The choices of theme and density in the menu. Each press takes the next value. */
+/** The choices of theme and density in the menu. */
 export function Appearance() {
-  const [chosenTheme, setTheme] = useState(theme.remembered)
-  const [chosenDensity, setDensity] = useState(density.remembered)
   return (
     <>
-      <Next
-        label="Theme"
-        value={chosenTheme}
-        onPress={() => {
-          const next = theme.after(chosenTheme)
-          theme.apply(next)
-          setTheme(next)
-        }}
-      />
-      <Next
-        label="Density"
-        value={chosenDensity}
-        onPress={() => {
-          const next = density.after(chosenDensity)
-          density.apply(next)
-          setDensity(next)
-        }}
-      />
+      <Next label="Theme" choice={theme} />
+      <Next label="Density" choice={density} />
     </>
   )
 }
 
-function Next({ label, value, onPress }: { label: string; value: string; onPress: () => void }) {
+type Choice<Value extends string> = {
+  readonly remembered: () => Value
+  readonly after: (value: Value) => Value
+  readonly apply: (value: Value) => void
+}
+
+/** Each press takes the next value. */
+function Next<Value extends string>({ label, choice }: { label: string; choice: Choice<Value> }) {
+  const [value, setValue] = useState(choice.remembered)
   return (
-    <button type="button" className="menu-choice" onClick={onPress}>
+    <button
+      type="button"
+      className="menu-choice"
+      onClick={() => {
+        const next = choice.after(value)
+        choice.apply(next)
+        setValue(next)
+      }}
+    >
       {label}: <span>{value}</span>
     </button>
   )
