@@ -103,7 +103,7 @@ const completedAt = (now: number): OwnColumn => ({
   cell: ({ transfer }) => (transfer?.completed ? <Ago time={transfer.completed} now={now} /> : '–'),
 })
 
-/** The columns of each list. @param requiredSeconds undefined until it has loaded */
+/** The columns of each list. `requiredSeconds` is undefined while it loads. */
 export function columnsOf(list: OwnList, now: number, requiredSeconds: number | undefined): readonly OwnColumn[] {
   switch (list) {
     case 'uploads':
