@@ -15,7 +15,7 @@ let admin: Client
 let other: TestMember
 
 beforeAll(async () => {
-  site = await startTorznabSite()
+  site = await startTorznabSite({}, { areSearchesTimed: true })
   admin = await site.tracker.signedIn('admin', 'admin')
   other = await createMember(site.tracker, 'other')
   await site.upload('Bounded.S01E05.1080p.WEB.x264-GRP')

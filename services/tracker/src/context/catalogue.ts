@@ -116,14 +116,15 @@ export function createCatalogue(
 }
 
 /** Searches have a separate connection pool, so that nothing else waits for them. */
-function createSearches({ config, logger, metrics, resources }: Connections) {
+function createSearches({ config, logger, metrics, resources, searchTimes }: Connections) {
   const size = config.SEARCH_POOL_SIZE
+  const bounds = { ...SEARCHES, ...searchTimes }
   const searches = createKysely<Schema>(
-    createPool({ url: config.DATABASE_URL, name: 'tracker search', size, logger, statementTimeoutMs: SEARCHES.runMs }),
+    createPool({ url: config.DATABASE_URL, name: 'tracker search', size, logger, statementTimeoutMs: bounds.runMs }),
   )
   resources.defer(() => searches.destroy())
   const counters = createSearchMetrics(metrics.registry, () => queue.counts())
-  const queue = createSearchQueue({ ...SEARCHES, atOnce: size, runningEach: Math.ceil(size / 2) }, counters)
+  const queue = createSearchQueue({ ...bounds, atOnce: size, runningEach: Math.ceil(size / 2) }, counters)
   return { searches, queue }
 }
 

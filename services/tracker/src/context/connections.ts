@@ -13,6 +13,7 @@ import type { Redis } from 'ioredis'
 import type { Config } from '../config.ts'
 import type { Db, Schema } from '../db/schema.ts'
 import { createInvalidations, type Invalidations } from '../invalidation/invalidation.redis.ts'
+import type { SearchBounds } from '../search/search-queue.ts'
 import { withMetricsOfAllWorkers } from '../workers.metrics.ts'
 
 /** The options of the service. */
@@ -25,6 +26,8 @@ export type Start = {
   readonly resources: Resources
   /** Node's arguments for threads; those of this process by default. */
   readonly nodeArguments?: readonly string[]
+  /** Other times for searches. Tests on a busy machine are more patient than members. */
+  readonly searchTimes?: Pick<SearchBounds, 'waitMs' | 'runMs' | 'freeMs'>
 }
 
 /** Everything that the parts of the service are created from. */

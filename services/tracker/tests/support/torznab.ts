@@ -19,7 +19,7 @@ export type TorznabSite = {
 
 export async function startTorznabSite(
   env: Readonly<Record<string, string>> = {},
-  servers: { postgres?: { url: string }; redisUrl?: string } = {},
+  servers: { postgres?: { url: string }; redisUrl?: string; areSearchesTimed?: boolean } = {},
 ): Promise<TorznabSite> {
   const tracker = await startTracker(env, servers)
   await tracker.context.useCases.categories.seed()

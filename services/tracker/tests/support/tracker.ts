@@ -95,13 +95,16 @@ export function trackerEnv(stores: { databaseUrl: string; redisUrl: string }, en
   }
 }
 
+/** A busy machine may take longer for a search than members would wait. */
+const PATIENT_SEARCHES = { waitMs: 60_000, runMs: 60_000, freeMs: 60_000 }
+
 /**
  * Starts a tracker without limits, except those in `env`. `servers` are for tests that stop or freeze them; a
- * `database` that you pass is not dropped at the end.
+ * `database` that you pass is not dropped at the end. Only with `areSearchesTimed`, searches have their usual time.
  */
 export async function startTracker(
   env: Env = {},
-  servers: { postgres?: { url: string }; database?: TestDatabase; redisUrl?: string } = {},
+  servers: { postgres?: { url: string }; database?: TestDatabase; redisUrl?: string; areSearchesTimed?: boolean } = {},
 ): Promise<TestTracker> {
   const database = servers.database ?? (await createTrackerDatabase(servers.postgres))
   const redisUrl = servers.redisUrl ?? (await testRedis()).url
@@ -111,7 +114,10 @@ export async function startTracker(
   const destination = { write: (line: string) => void lines.push(line) }
   const logger = createLogger({ name: 'tracker', level: config.LOG_LEVEL, destination })
   // The test runner compiles only for this process, so threads need the module hook.
-  const context = await createContext({ config, logger, clock, swarmClock: clock, nodeArguments: SOURCE_ARGUMENTS })
+  const options = { config, logger, clock, swarmClock: clock, nodeArguments: SOURCE_ARGUMENTS }
+  const context = await createContext(
+    servers.areSearchesTimed === true ? options : { ...options, searchTimes: PATIENT_SEARCHES },
+  )
   context.background.start()
   const stopping = new AbortController()
   const { server, front } = createHttpServer(context, { logger, stopping: stopping.signal })
