@@ -1,4 +1,4 @@
-import { createLookupCache } from '@vault-and-tracker/service-kit/core/cache'
+import { createValueCache } from '@vault-and-tracker/service-kit/core/cache'
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { isUnavailable } from '@vault-and-tracker/service-kit/core/unavailable'
 import { type ActedBy, actedBy } from '../admin-log/admin-log.ts'
@@ -82,19 +82,11 @@ export function createSiteSettings(deps: {
   clock: Clock
 }) {
   const { store, defaults, clock } = deps
-  const cache = createLookupCache<'site', SiteSettings>({
-    load: () => store.read(),
-    clock,
-    maxValues: 1,
-    maxAbsences: 1,
-    valueTtlMs: TTL_MS,
-    absenceTtlMs: 0,
-    serveStale: true,
-  })
+  const cache = createValueCache({ load: () => store.read(), clock, valueTtlMs: TTL_MS, serveStale: true })
   let shown: Logo | undefined
 
   async function current(): Promise<CurrentSite> {
-    return inForce((await cache.get('site')) ?? (await store.read()), defaults)
+    return inForce(await cache.get(), defaults)
   }
 
   async function changed(settings: SiteSettings): Promise<SiteSettings> {
@@ -157,7 +149,7 @@ export function createSiteSettings(deps: {
 
     /** Drops the cached settings if a change outdated them. */
     forget(change: Invalidation): void {
-      if (change.kind === 'site-settings') cache.forget('site')
+      if (change.kind === 'site-settings') cache.forget()
     },
 
     /** Loads the settings again at their next use, because changes may have been missed. */

@@ -1,4 +1,4 @@
-import { createLookupCache } from '@vault-and-tracker/service-kit/core/cache'
+import { createValueCache } from '@vault-and-tracker/service-kit/core/cache'
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import type { Rates } from '../announce/lookups.ts'
 import type { Category } from '../categories/categories.ts'
@@ -14,7 +14,6 @@ export type CatalogueState = {
 
 /** The bound on the effect of a lost invalidation. */
 const TTL_MS = 30_000
-const KEY = 'catalogue'
 
 export type CatalogueStates = ReturnType<typeof createCatalogueState>
 
@@ -29,21 +28,13 @@ export function createCatalogueState(deps: {
     const [categories, categoryIds, rates] = await Promise.all([deps.categories(), deps.categoryIds(), deps.rates()])
     return { categories, categoryIds, rates }
   }
-  const cache = createLookupCache<typeof KEY, CatalogueState>({
-    load,
-    clock: deps.clock,
-    maxValues: 1,
-    maxAbsences: 1,
-    valueTtlMs: TTL_MS,
-    absenceTtlMs: 0,
-    serveStale: false,
-  })
+  const cache = createValueCache({ load, clock: deps.clock, valueTtlMs: TTL_MS, serveStale: false })
   return {
     /** The cached state. Throws the error of a failed load. */
-    current: async (): Promise<CatalogueState> => (await cache.get(KEY)) ?? load(),
+    current: () => cache.get(),
     /** Drops the state if a change outdated it. */
     forget: (change: Invalidation): void => {
-      if (change.kind === 'site-settings' || change.kind === 'categories') cache.forget(KEY)
+      if (change.kind === 'site-settings' || change.kind === 'categories') cache.forget()
     },
     /** Loads the state again at its next use, because changes may have been missed. */
     revalidateAll: () => cache.revalidateAll(),

@@ -1,4 +1,4 @@
-import { createLookupCache } from '@vault-and-tracker/service-kit/core/cache'
+import { createValueCache } from '@vault-and-tracker/service-kit/core/cache'
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { type ActedBy, actedBy } from '../admin-log/admin-log.ts'
 import type { Invalidation, PublishInvalidation } from '../invalidation/invalidation.ts'
@@ -62,15 +62,7 @@ export function createTorznabSettings(deps: {
   clock: Clock
 }) {
   const { store, publish, clock } = deps
-  const cache = createLookupCache<'settings', TorznabSettings>({
-    load: () => store.read(),
-    clock,
-    maxValues: 1,
-    maxAbsences: 1,
-    valueTtlMs: TTL_MS,
-    absenceTtlMs: 0,
-    serveStale: true,
-  })
+  const cache = createValueCache({ load: () => store.read(), clock, valueTtlMs: TTL_MS, serveStale: true })
 
   return {
     /** The stored settings. */
@@ -81,9 +73,7 @@ export function createTorznabSettings(deps: {
      *
      * @throws an error that `isUnavailable` recognises if nothing is cached and Postgres is unavailable
      */
-    async current(): Promise<TorznabSettings> {
-      return (await cache.get('settings')) ?? store.read()
-    },
+    current: () => cache.get(),
 
     /** Changes the settings; a preset is applied before the other changes. */
     async change(changes: TorznabSettingsChanges & { preset?: PresetName | undefined }, actorId: string) {
@@ -95,7 +85,7 @@ export function createTorznabSettings(deps: {
 
     /** Drops the cached settings if a change outdated them. */
     forget(change: Invalidation): void {
-      if (change.kind === 'torznab-settings') cache.forget('settings')
+      if (change.kind === 'torznab-settings') cache.forget()
     },
 
     /** Loads the settings again at their next use, because changes may have been missed. */
