@@ -14,6 +14,8 @@ const base = {
     '^.+\\.tsx$': swc({ syntax: 'typescript', tsx: true }, { react: { runtime: 'automatic' } }),
   },
   testMatch: ['<rootDir>/src/**/*.test.ts', '<rootDir>/tests/**/*.test.ts', '<rootDir>/web/{src,tests}/**/*.test.ts'],
+  // Tests that take long, or starve others, run every night: with TRIALS (see CONTRIBUTING.md).
+  testPathIgnorePatterns: ['/node_modules/', ...(process.env.TRIALS ? [] : ['/tests/trials/'])],
   // Only for tests that hang: much longer than any machine needs, however busy it is.
   testTimeout: 180_000,
 }

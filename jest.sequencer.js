@@ -4,12 +4,7 @@ import Sequencer from '@jest/test-sequencer'
 
 /** The parts of their paths that name them. Those that wait for programs to be installed are not the first. */
 const LONGEST = [
-  'vault/tests/examples',
-  'tracker/tests/alerts',
-  'vault/tests/alerts',
   'vault/web/tests/changing',
-  'tracker/tests/behind-nginx-losses',
-  'vault/tests/unread-tenants',
   'tracker/tests/workers',
   'vault/tests/nonce-memory',
   'tracker/tests/real-clients',

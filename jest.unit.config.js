@@ -11,6 +11,6 @@ export default {
     `<rootDir>/${folder}/src/**/*.test.ts`,
     ...(WITH_SERVERS.includes(folder) ? [] : [`<rootDir>/${folder}/tests/**/*.test.ts`]),
   ]),
-  // Fuzzing takes longer than everything else together, and the pack test installs packages.
-  testPathIgnorePatterns: ['/node_modules/', '/tests/fuzz\\.test\\.ts$', '/vault-client/tests/pack\\.test\\.ts$'],
+  // Fuzzing takes longer than everything else together.
+  testPathIgnorePatterns: [...base.testPathIgnorePatterns, '/tests/fuzz\\.test\\.ts$'],
 }

@@ -1,7 +1,4 @@
-/**
- * How many times more cases the long trials run, and whether the longest of them run at all: TRIALS=10 is ten times as many.
- * The nightly workflow sets it.
- */
+/** How many times more cases random tests run than usual: TRIALS=10 is ten times as many. The nightly workflow sets it. */
 export const TRIALS = Number(process.env['TRIALS'] ?? 1)
 
 /** A seeded generator of numbers from 0 to 1 (mulberry32). */

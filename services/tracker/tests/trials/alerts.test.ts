@@ -8,10 +8,10 @@ import {
 } from '@vault-and-tracker/dev-env'
 import { Redis } from 'ioredis'
 import pg from 'pg'
-import { announce, rawGet } from './support/announcer.ts'
-import { createMember, type TestMember, uploadTorrent } from './support/members.ts'
-import { metricOf } from './support/metrics.ts'
-import { startTracker, type TestTracker } from './support/tracker.ts'
+import { announce, rawGet } from '../support/announcer.ts'
+import { createMember, type TestMember, uploadTorrent } from '../support/members.ts'
+import { metricOf } from '../support/metrics.ts'
+import { startTracker, type TestTracker } from '../support/tracker.ts'
 
 /** Longer than any window of the rules that a test leaves something in, in minutes. */
 const QUIET = 20

@@ -6,11 +6,11 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { freePort, requireProgram, temporaryFolder } from '@vault-and-tracker/dev-env'
 import { parse } from 'yaml'
-import { type OidcIssuer, startOidcIssuer } from './support/oidc-issuer.ts'
-import { ADMIN_TOKEN, startVault, type TestVault } from './support/vault.ts'
+import { type OidcIssuer, startOidcIssuer } from '../support/oidc-issuer.ts'
+import { ADMIN_TOKEN, startVault, type TestVault } from '../support/vault.ts'
 
 // The examples, with the commands of their READMEs.
-const ROOT = new URL('../../../', import.meta.url).pathname
+const ROOT = new URL('../../../../', import.meta.url).pathname
 const EXAMPLES = join(ROOT, 'examples')
 const folder = temporaryFolder('examples')
 

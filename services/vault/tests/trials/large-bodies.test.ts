@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { createProject, type Key, signHeaders } from './support/client.ts'
-import { ADMIN_TOKEN, startVault, type TestVault } from './support/vault.ts'
+import { createProject, type Key, signHeaders } from '../support/client.ts'
+import { ADMIN_TOKEN, startVault, type TestVault } from '../support/vault.ts'
 
 const OFFERED = 256 * 1024 ** 2
 /** The size of the buffers at both ends of a connection. */

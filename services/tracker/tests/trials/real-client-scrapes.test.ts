@@ -8,14 +8,13 @@ import {
   freePort,
   removeTemporaryFolder,
   requireProgram,
-  TRIALS,
   temporaryFolder,
 } from '@vault-and-tracker/dev-env'
-import { announce } from './support/announcer.ts'
-import { type Daemon, startQbittorrent, startTransmission } from './support/daemons.ts'
-import { createMember, type TestMember, uploadTorrent } from './support/members.ts'
-import { metricOf } from './support/metrics.ts'
-import { startTracker, type TestTracker } from './support/tracker.ts'
+import { announce } from '../support/announcer.ts'
+import { type Daemon, startQbittorrent, startTransmission } from '../support/daemons.ts'
+import { createMember, type TestMember, uploadTorrent } from '../support/members.ts'
+import { metricOf } from '../support/metrics.ts'
+import { startTracker, type TestTracker } from '../support/tracker.ts'
 
 // Clients treat the counts in an announce reply as a scrape. So these tests use torrents that the client does not announce,
 // and count the scraped torrents. Of the clients in Debian 12, aria2 1.36 cannot scrape over HTTP.
@@ -86,9 +85,8 @@ async function expectScrape(client: Daemon, torrents: number, state: 'started' |
 
 /** Clients scrape in their own time, some of them after three minutes. */
 const PATIENCE_MS = 600_000
-const longTest = TRIALS > 1 ? test : test.skip
 
-longTest(
+test(
   'Transmission scrapes torrents that are stopped',
   async () => {
     const transmission = await startTransmission(join(folder, 'transmission'))
@@ -102,7 +100,7 @@ longTest(
   PATIENCE_MS,
 )
 
-longTest(
+test(
   'qBittorrent scrapes a queued torrent',
   async () => {
     const qbittorrent = await startQbittorrent(join(folder, 'qbittorrent'), { active: 1 })

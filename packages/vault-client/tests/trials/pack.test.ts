@@ -4,12 +4,12 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, expect, test } from '@jest/globals'
 import { generateKeyPair } from '@vault-and-tracker/http-signatures'
-import { startFakeVault } from './fake-vault.ts'
-import { newFolder } from './new-folder.ts'
+import { startFakeVault } from '../fake-vault.ts'
+import { newFolder } from '../new-folder.ts'
 
 // Installs what `npm publish` would upload into an empty project. Nothing is downloaded: external dependencies are
 // packed from the workspace.
-const CLIENT = dirname(import.meta.dirname)
+const CLIENT = join(import.meta.dirname, '../..')
 const SIGNATURES = join(CLIENT, '../http-signatures')
 const ROOT = join(CLIENT, '../..')
 const OTHERS = ['commander', 'dotenv', 'undici']

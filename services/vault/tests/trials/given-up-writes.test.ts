@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { eventually } from '@vault-and-tracker/dev-env'
-import { admin, createProject, type Key, signedSend, signHeaders, statusAndError } from './support/client.ts'
-import { connectSql, type Sql } from './support/sql.ts'
-import { startVault, type TestVault } from './support/vault.ts'
+import { admin, createProject, type Key, signedSend, signHeaders, statusAndError } from '../support/client.ts'
+import { connectSql, type Sql } from '../support/sql.ts'
+import { startVault, type TestVault } from '../support/vault.ts'
 
 let vault: TestVault
 let replica: TestVault

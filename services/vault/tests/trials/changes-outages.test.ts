@@ -6,8 +6,8 @@ import {
   startRedis,
   temporaryFolder,
 } from '@vault-and-tracker/dev-env'
-import { admin, createProject, type Key, signedSend } from './support/client.ts'
-import { startVault, type TestVault } from './support/vault.ts'
+import { admin, createProject, type Key, signedSend } from '../support/client.ts'
+import { startVault, type TestVault } from '../support/vault.ts'
 
 let folder: string
 let redis: PrivateServer

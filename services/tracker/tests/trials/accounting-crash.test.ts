@@ -13,19 +13,19 @@ import { createLogger } from '@vault-and-tracker/service-kit/log/logger'
 import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres/pool'
 import { Redis } from 'ioredis'
 import pg from 'pg'
-import { createFlusher } from '../src/accounting/accounting.ts'
-import { createAccountingQueue } from '../src/accounting/accounting-queue.redis.ts'
-import { createLedger } from '../src/accounting/ledger.store.ts'
-import type { Schema } from '../src/db/schema.ts'
-import { createRedisFunctions } from '../src/redis/functions.redis.ts'
-import { peer, SETTINGS, seeder, swarmName } from './support/swarm-peers.ts'
-import { createTestSwarms, type TestSwarms } from './support/swarms.ts'
-import { createTrackerDatabase } from './support/tracker.ts'
+import { createFlusher } from '../../src/accounting/accounting.ts'
+import { createAccountingQueue } from '../../src/accounting/accounting-queue.redis.ts'
+import { createLedger } from '../../src/accounting/ledger.store.ts'
+import type { Schema } from '../../src/db/schema.ts'
+import { createRedisFunctions } from '../../src/redis/functions.redis.ts'
+import { peer, SETTINGS, seeder, swarmName } from '../support/swarm-peers.ts'
+import { createTestSwarms, type TestSwarms } from '../support/swarms.ts'
+import { createTrackerDatabase } from '../support/tracker.ts'
 
 const USERS = 24
 const TORRENTS = 4
 
-const here = (file: string): string => fileURLToPath(new URL(`./support/${file}`, import.meta.url))
+const here = (file: string): string => fileURLToPath(new URL(`../support/${file}`, import.meta.url))
 
 let servers: DurableServers
 let database: TestDatabase

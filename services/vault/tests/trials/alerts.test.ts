@@ -6,9 +6,9 @@ import {
   recordAlerts,
   startDurableServers,
 } from '@vault-and-tracker/dev-env'
-import { createProject, type Key, newKey, send, signedSend, signHeaders } from './support/client.ts'
-import { startVault, type TestVault } from './support/vault.ts'
-import { statusOf } from './support/vault-process.ts'
+import { createProject, type Key, newKey, send, signedSend, signHeaders } from '../support/client.ts'
+import { startVault, type TestVault } from '../support/vault.ts'
+import { statusOf } from '../support/vault-process.ts'
 
 /** Longer than any window of the rules, in minutes. */
 const QUIET = 20

@@ -8,9 +8,9 @@ import {
   temporaryFolder,
   testRedis,
 } from '@vault-and-tracker/dev-env'
-import { createProject, type Key, signedSend, signHeaders } from './support/client.ts'
-import { createVaultDatabase } from './support/vault.ts'
-import { startVaultProcess, type VaultProcess } from './support/vault-process.ts'
+import { createProject, type Key, signedSend, signHeaders } from '../support/client.ts'
+import { createVaultDatabase } from '../support/vault.ts'
+import { startVaultProcess, type VaultProcess } from '../support/vault-process.ts'
 
 const FETCHES = 60
 const SECRETS = 160

@@ -2,9 +2,9 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { eventually, removeTemporaryFolder, temporaryFolder } from '@vault-and-tracker/dev-env'
-import { connectSocket, makeOffers } from './support/socket-client.ts'
-import { startTracker, type TestTracker } from './support/tracker.ts'
-import { startTrackerProcess, type TrackerProcess } from './support/tracker-process.ts'
+import { connectSocket, makeOffers } from '../support/socket-client.ts'
+import { startTracker, type TestTracker } from '../support/tracker.ts'
+import { startTrackerProcess, type TrackerProcess } from '../support/tracker-process.ts'
 
 let world: TestTracker
 let tracker: TrackerProcess
@@ -13,7 +13,7 @@ let folder: string
 beforeAll(async () => {
   folder = temporaryFolder('memory')
   world = await startTracker()
-  const probe = new URL('./support/memory-probe.mjs', import.meta.url).href
+  const probe = new URL('../support/memory-probe.mjs', import.meta.url).href
   tracker = await startTrackerProcess({
     DATABASE_URL: world.database.appUrl,
     REDIS_URL: world.redisUrl,

@@ -8,8 +8,8 @@ import {
   startPostgres,
   temporaryFolder,
 } from '@vault-and-tracker/dev-env'
-import { createProject, type Key, send, signedSend } from './support/client.ts'
-import { startVault, type TestVault } from './support/vault.ts'
+import { createProject, type Key, send, signedSend } from '../support/client.ts'
+import { startVault, type TestVault } from '../support/vault.ts'
 
 let folder: string
 let postgres: PrivateServer

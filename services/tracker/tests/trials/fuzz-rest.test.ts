@@ -3,13 +3,13 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { TRIALS } from '@vault-and-tracker/dev-env'
 import { type FuzzedRequest, fuzzedRequests, problemOf, sendFuzzed } from '@vault-and-tracker/dev-env/fuzz'
 import fc from 'fast-check'
-import { describeApi } from '../src/app.ts'
-import { requireDocumented } from './support/documented.ts'
-import { makeHybrid, makeTorrent } from './support/make-torrent.ts'
-import { metricOf } from './support/metrics.ts'
-import { startTracker, type TestTracker } from './support/tracker.ts'
+import { describeApi } from '../../src/app.ts'
+import { requireDocumented } from '../support/documented.ts'
+import { makeHybrid, makeTorrent } from '../support/make-torrent.ts'
+import { metricOf } from '../support/metrics.ts'
+import { startTracker, type TestTracker } from '../support/tracker.ts'
 
-const CASES = TRIALS > 1 ? 600 * TRIALS : 250
+const CASES = 600 * TRIALS
 /** Much longer than any machine needs. */
 const LIMIT_MS = 200_000 + CASES * 350
 const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_122)

@@ -6,10 +6,10 @@ import {
   temporaryFolder,
   testRedis,
 } from '@vault-and-tracker/dev-env'
-import { createProject, signedSend } from './support/client.ts'
-import { connectSql, type Sql } from './support/sql.ts'
-import { createVaultDatabase } from './support/vault.ts'
-import { startVaultProcess, type VaultProcess } from './support/vault-process.ts'
+import { createProject, signedSend } from '../support/client.ts'
+import { connectSql, type Sql } from '../support/sql.ts'
+import { createVaultDatabase } from '../support/vault.ts'
+import { startVaultProcess, type VaultProcess } from '../support/vault-process.ts'
 
 const folder = temporaryFolder('faults-freeze')
 let database: TestDatabase

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { admin, createProject, type Key, send, signHeaders } from './support/client.ts'
-import { startReceiver } from './support/receiver.ts'
-import { startVault, type TestVault } from './support/vault.ts'
+import { admin, createProject, type Key, send, signHeaders } from '../support/client.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { startVault, type TestVault } from '../support/vault.ts'
 
 const HOUR_MS = 3_600_000
 const ANSWERED = [200, {}]

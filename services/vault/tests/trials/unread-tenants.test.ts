@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { askUnread, eventually } from '@vault-and-tracker/dev-env'
-import { type Answer, createProject, type Key, signedSend, signHeaders, statusAndError } from './support/client.ts'
-import { startVault, type TestVault } from './support/vault.ts'
+import { type Answer, createProject, type Key, signedSend, signHeaders, statusAndError } from '../support/client.ts'
+import { startVault, type TestVault } from '../support/vault.ts'
 
 /** Six bytes of JSON per stored byte: the largest possible response. */
 const COSTLY = '\u0001'.repeat(65_000)

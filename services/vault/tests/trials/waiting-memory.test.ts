@@ -10,9 +10,9 @@ import {
   temporaryFolder,
   testRedis,
 } from '@vault-and-tracker/dev-env'
-import { createProject, type Key, signedSend, signHeaders } from './support/client.ts'
-import { createVaultDatabase } from './support/vault.ts'
-import { startVaultProcess, type VaultProcess } from './support/vault-process.ts'
+import { createProject, type Key, signedSend, signHeaders } from '../support/client.ts'
+import { createVaultDatabase } from '../support/vault.ts'
+import { startVaultProcess, type VaultProcess } from '../support/vault-process.ts'
 
 const CLIENTS = 1_000
 const MAX_GROWTH = 30 * 1_024 ** 2

@@ -8,17 +8,17 @@ import {
   TRIALS,
 } from '@vault-and-tracker/dev-env'
 import { Redis } from 'ioredis'
-import { createProject, type Key, signedSend } from './support/client.ts'
-import { createLoad, OVERWRITTEN, type Told } from './support/fault-load.ts'
-import { connectSql, type Sql } from './support/sql.ts'
-import { createVaultDatabase, KEYS } from './support/vault.ts'
-import { runProgram, startVaultProcess, type VaultProcess } from './support/vault-process.ts'
+import { createProject, type Key, signedSend } from '../support/client.ts'
+import { createLoad, OVERWRITTEN, type Told } from '../support/fault-load.ts'
+import { connectSql, type Sql } from '../support/sql.ts'
+import { createVaultDatabase, KEYS } from '../support/vault.ts'
+import { runProgram, startVaultProcess, type VaultProcess } from '../support/vault-process.ts'
 
 /** `infra/faults` sets both. Every fault is injected once, however short the time is. */
-const SECONDS = Number(process.env['FAULT_SECONDS'] ?? 12 * (TRIALS - 1))
+const SECONDS = Number(process.env['FAULT_SECONDS'] ?? 12 * TRIALS)
 const SEED = Number(process.env['FAULT_SEED'] ?? 20_261_122)
 /** In a short run more would only keep the processor busy. */
-const CLIENTS = SECONDS > 0 ? 8 : 3
+const CLIENTS = 8
 const FREEZE_MS = 1_500
 
 let servers: DurableServers

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { memoryOf, removeTemporaryFolder, temporaryFolder } from '@vault-and-tracker/dev-env'
-import { createProject, type Key, signedSend } from './support/client.ts'
-import { startVault, type TestVault } from './support/vault.ts'
-import { startVaultProcess, type VaultProcess } from './support/vault-process.ts'
+import { createProject, type Key, signedSend } from '../support/client.ts'
+import { startVault, type TestVault } from '../support/vault.ts'
+import { startVaultProcess, type VaultProcess } from '../support/vault-process.ts'
 
 const ENVIRONMENTS = 60
 /** A value may refer to this many other environments. */

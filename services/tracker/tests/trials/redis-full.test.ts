@@ -7,12 +7,12 @@ import {
   temporaryFolder,
 } from '@vault-and-tracker/dev-env'
 import { Redis } from 'ioredis'
-import { writeAccounting } from './support/accounting.ts'
-import { announce, percentBytes, type Reply, rawGet } from './support/announcer.ts'
-import { createAnnouncer, createMember, type TestMember, uploadTorrent } from './support/members.ts'
-import { peer, SETTINGS, swarmName } from './support/swarm-peers.ts'
-import { createTestSwarms, type TestSwarms } from './support/swarms.ts'
-import { PASSWORD, startTracker, type TestTracker } from './support/tracker.ts'
+import { writeAccounting } from '../support/accounting.ts'
+import { announce, percentBytes, type Reply, rawGet } from '../support/announcer.ts'
+import { createAnnouncer, createMember, type TestMember, uploadTorrent } from '../support/members.ts'
+import { peer, SETTINGS, swarmName } from '../support/swarm-peers.ts'
+import { createTestSwarms, type TestSwarms } from '../support/swarms.ts'
+import { PASSWORD, startTracker, type TestTracker } from '../support/tracker.ts'
 
 const PEERS = 10_000
 const SWARMS = 40

@@ -4,8 +4,13 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, test } from '@jest/globals'
 import { eventually } from '@vault-and-tracker/dev-env'
-import { listen, type RunningServer } from '../src/http/server.ts'
-import { createUnreadAnswers, endInChunks, type UnreadAnswers, type UnreadLimits } from '../src/http/unread-answers.ts'
+import { listen, type RunningServer } from '../../src/http/server.ts'
+import {
+  createUnreadAnswers,
+  endInChunks,
+  type UnreadAnswers,
+  type UnreadLimits,
+} from '../../src/http/unread-answers.ts'
 
 // More than the buffers of both ends of a connection take.
 const LARGE = 24 * 1024 * 1024
