@@ -52,6 +52,8 @@ test.each([
   [`GET /${PASSKEY}/announce?info_hash=x`],
   [`connect passkey%3D${PASSKEY}`],
   [`Authorization: Bearer ${PASSKEY}`],
+  [`POST /api/torrents vtt_${PASSKEY}`],
+  [`GET /api/torznab?x=vtt%5F${PASSKEY}`],
   [`cannot reach postgres://vault_app:${PASSKEY}@db/vault`],
   [`cannot reach redis://:${PASSKEY}@redis:6379`],
 ])('the secret in %j is hidden in messages and in error stacks', (text) => {

@@ -32,7 +32,8 @@ const SECRET_MEMBERS = [
 ]
 
 /**
- * Hides credentials in a text: passkeys and API keys in URLs (query and path), bearer tokens, passwords of connection URLs.
+ * Hides credentials in a text: passkeys and API keys in URLs (query and path), API and bearer tokens, passwords of
+ * connection URLs.
  * Info hashes, which also have 40 hex digits, stay readable.
  */
 export function hideSecrets(text: string): string {
@@ -40,6 +41,7 @@ export function hideSecrets(text: string): string {
     .replace(/\b(api_?key|passkey|rsskey|token|password|secret)(=|%3[dD])[^&\s"'\\]+/gi, `$1$2${HIDDEN}`)
     .replace(/\/(announce|scrape)\/[0-9a-f]{40}(?![0-9a-f])/gi, `/$1/${HIDDEN}`)
     .replace(/\/[0-9a-f]{40}\/(announce|scrape)/gi, `/${HIDDEN}/$1`)
+    .replace(/vtt(?:_|%5f)[0-9a-z]+/gi, HIDDEN)
     .replace(/\b(Bearer\s+)[^\s"'\\]+/gi, `$1${HIDDEN}`)
     .replace(/\b((?:postgres(?:ql)?|rediss?):\/\/[^:@/\s"'\\]*:)[^@/\s"'\\]+@/gi, `$1${HIDDEN}@`)
 }
