@@ -22,8 +22,8 @@ export type DocumentOptions<S extends Surface> = {
   /** The groups of endpoints with their descriptions, in order. */
   readonly tags: Readonly<Record<string, string>>
   readonly securitySchemes: Readonly<Record<string, Json>>
-  /** The security requirement of an access level; empty for a public one. */
-  readonly security: (access: string) => readonly Json[]
+  /** The alternative security requirements of an endpoint; empty for a public one. */
+  readonly security: (endpoint: Description<S>) => readonly Json[]
   /** The service's error table; `meaning` describes the response. */
   readonly errors: Readonly<Record<S['code'], { readonly status: number; readonly meaning: string }>>
   /** The schema of an error body. */
@@ -126,7 +126,7 @@ function operation<S extends Surface>(
     tags: [endpoint.tag],
     'x-access': endpoint.access,
     'x-limit': endpoint.limit,
-    security: options.security(endpoint.access),
+    security: options.security(endpoint),
     ...(parameters.length > 0 && { parameters }),
     ...((endpoint.body ?? endpoint.upload) && { requestBody: requestBody(endpoint, schemas) }),
     responses: {

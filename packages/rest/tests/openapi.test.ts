@@ -39,7 +39,7 @@ const document = openApiDocument<Shop>([create], {
   description: 'A shop.',
   tags: { items: 'What is sold' },
   securitySchemes: { session: { type: 'apiKey', in: 'cookie', name: 'session' } },
-  security: (access) => (access === 'anyone' ? [] : [{ session: [] }]),
+  security: ({ access }) => (access === 'anyone' ? [] : [{ session: [] }]),
   errors: {
     bad: { status: 400, meaning: 'It is bad.' },
     worse: { status: 400, meaning: 'It is worse.' },

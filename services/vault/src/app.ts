@@ -79,7 +79,7 @@ export function describeApi(): OpenApiDocument {
       },
     },
     // An ID token is in the body, which OpenAPI does not count as a security scheme.
-    security: (access) => (access === 'idToken' || access === 'anyone' ? [] : [{ [access]: [] }]),
+    security: ({ access }) => (access === 'idToken' || access === 'anyone' ? [] : [{ [access]: [] }]),
     errors: ERRORS,
     errorBody: errorBodySchema,
     codesOf,
