@@ -75,7 +75,7 @@ async function startRequests() {
   const id = idBytes(1)
   const user: PasskeyUser = {
     ...{ id: '1', idBytes: id, owner: id.subarray(8), ...all },
-    ...{ state: 'active', role: 'member', canDownload: true, apiBlocked: false },
+    ...{ state: 'active', role: 'member', canDownload: true, apiBlocked: false, passkeyOpensTorznab: true },
   }
   // Spreads would give each torrent its own hidden class in V8, unlike the store's torrents.
   const torrentOf = (hash: AnnounceTorrent['infoHashes'][number]): AnnounceTorrent => ({

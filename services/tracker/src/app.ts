@@ -40,6 +40,8 @@ import { lookOf } from './site-settings/look.ts'
 import { siteInformationEndpoints, siteSettingsEndpoints } from './site-settings/site-settings.routes.ts'
 import { codesOf, endpoints, type TrackerEndpoint, type TrackerSurface } from './surface.ts'
 import { swarmStatisticsEndpoints } from './swarm-statistics/swarm-statistics.routes.ts'
+import { apiTokenEndpoints } from './tokens/api-tokens.routes.ts'
+import { scopeOf } from './tokens/scopes.ts'
 import { bookmarkEndpoints } from './torrents/bookmarks.routes.ts'
 import { moderationEndpoints } from './torrents/moderation.routes.ts'
 import { torrentFilterEndpoints } from './torrents/torrent-filters.routes.ts'
@@ -81,6 +83,7 @@ export const ENDPOINTS: readonly TrackerEndpoint<UseCases>[] = [
   ...signInEndpoints,
   ...accountEndpoints,
   ...factorEndpoints,
+  ...apiTokenEndpoints,
   ...mailLinkEndpoints,
   ...activityEndpoints,
   ...noticeEndpoints,
@@ -131,9 +134,19 @@ export function describeApi(): OpenApiDocument {
     },
     securitySchemes: {
       session: { type: 'apiKey', in: 'cookie', name: 'session' },
+      token: {
+        type: 'http',
+        scheme: 'bearer',
+        description: 'An API token that a member created. Operations list the scope that it needs.',
+      },
       feed: { type: 'apiKey', in: 'query', name: 'token' },
     },
-    security: (access) => (access === 'anyone' ? [] : [access === 'feed' ? { feed: [] } : { session: [] }]),
+    security: ({ access, operationId }) => {
+      if (access === 'anyone') return []
+      if (access === 'feed') return [{ feed: [] }]
+      const scope = scopeOf(operationId)
+      return [{ session: [] }, ...(scope === undefined ? [] : [{ token: [scope] }])]
+    },
     errors: ERRORS,
     errorBody: errorBodySchema,
     codesOf,

@@ -11,6 +11,7 @@ import { createStaffOverview, type StaffOverview } from './context/overview.ts'
 import { createRest, type Rest } from './context/rest.ts'
 import { createSavedSearchUseCases } from './context/saved-searches.ts'
 import { createSite, type Site } from './context/site.ts'
+import { createTokenUseCases, type TokenUseCases } from './context/tokens.ts'
 import { createTorznabPart, type TorznabPart } from './context/torznab.ts'
 
 /** The use cases that handlers call. */
@@ -19,6 +20,7 @@ export type UseCases = Site &
   Catalogue['useCases'] &
   TorznabPart['useCases'] &
   AnnounceEngine['useCases'] &
+  TokenUseCases &
   ReturnType<typeof createSavedSearchUseCases> &
   StaffOverview
 
@@ -56,14 +58,16 @@ async function join(start: Start): Promise<Omit<Context, 'close'>> {
   const accounts = await createAccountUseCases(connections, site.siteConfiguration)
   const catalogue = createCatalogue(connections, accounts, site.siteConfiguration)
   const engine = await createAnnounceEngine(connections)
+  const tokens = createTokenUseCases(connections)
   const torznab = createTorznabPart(connections, {
     ...catalogue,
     lookups: engine.lookups,
     site: site.siteConfiguration,
+    apiTokens: tokens.apiTokens,
   })
-  const parts = { site, accounts, catalogue, torznab }
+  const parts = { site, accounts, catalogue, torznab, tokens }
   const useCases = {
-    ...{ ...site, ...accounts, ...catalogue.useCases, ...torznab.useCases, ...engine.useCases },
+    ...{ ...site, ...accounts, ...catalogue.useCases, ...torznab.useCases, ...engine.useCases, ...tokens },
     ...createSavedSearchUseCases(connections, parts),
   }
   const { metrics, background } = connections

@@ -3,6 +3,7 @@ import type { Session } from './accounts/sessions.ts'
 import type { PendingSignIn } from './accounts/sign-ins.ts'
 import type { ErrorCode } from './errors.ts'
 import type { FeedReader } from './saved-searches/feeds.ts'
+import type { Scope } from './tokens/scopes.ts'
 
 /**
  * Who can call an endpoint. `session` is any signed-in member, even a banned one. `account` is an active member, even
@@ -18,11 +19,13 @@ export type Access = VisitorAccess | 'feed'
  */
 export type LimitKind = 'read' | 'write' | 'authentication' | 'second-factor' | 'search' | 'download'
 
-/** The origin of a request, and the session of its cookie, if any. */
+/** The origin of a request, and the session of its cookie or of its API token, if any. */
 export type Visitor = {
   readonly address: string
   readonly userAgent: string
   readonly session: Session | undefined
+  /** The scope of the API token that opened the endpoint; undefined if none did. */
+  readonly scope?: Scope | undefined
   /** The sign-in whose password was right and that waits for the second factor, if any. */
   readonly pending: PendingSignIn | undefined
   setSession(token: string): void

@@ -73,7 +73,7 @@ test.each([
 test.each([
   ['/api/user/me', { statsPublic: true, statsPubic: true }, 'statsPubic: '],
   ['/api/admin/site', { downloadPercent: 100, uploadPercent: 100, 'a secret?': 1 }, '(?!.*secret)The body '],
-  ['/api/user/me', {}, 'statsPublic: '],
+  ['/api/user/me', { passkeyOpensTorznab: null }, 'passkeyOpensTorznab: '],
   ['/api/user/me', { statsPublic: 'yes' }, 'statsPublic: '],
   ['/api/user/me', [], 'The body '],
 ])('a change of %s with %j is refused, naming %s', async (path, body, named) => {

@@ -272,6 +272,7 @@ describe('a feed', () => {
     const second = await createFeed(alice, searchId)
     const other = second.member('url')
     const [item] = await items(other)
+    await replica.context.useCases.tokenUses.flush()
     expect((await alice.client.get('/api/feed-tokens')).json).toMatchObject({
       items: expect.arrayContaining([
         expect.objectContaining({ id: second.member('id'), lastUsed: expect.any(String) }),

@@ -35,6 +35,7 @@ test('registering signs in and returns the account', async () => {
     announceUrl: `http://tracker.test/announce?passkey=${answer.member('passkey')}`,
     canDownload: true,
     statsPublic: true,
+    passkeyOpensTorznab: true,
     invitesLeft: 0,
     ...{ uploaded: 0, downloaded: 0, ratio: null },
   })

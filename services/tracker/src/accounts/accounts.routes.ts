@@ -25,12 +25,17 @@ export const ownUser = publicUser
     announceUrl: z.string(),
     canDownload: z.boolean(),
     statsPublic: z.boolean(),
+    passkeyOpensTorznab: z.boolean().meta({ description: 'in addition to API tokens' }),
     invitesLeft: z.int(),
     uploaded: z.int().meta({ description: 'bytes, with rates applied' }),
     downloaded: z.int().meta({ description: 'bytes, with rates applied' }),
     ratio: z.number().nullable().meta({ description: 'null if nothing was downloaded' }),
   })
   .meta({ id: 'OwnUser' })
+
+const ownUserWithoutKeys = ownUser
+  .partial({ passkey: true, announceUrl: true })
+  .meta({ id: 'OwnUserOfToken', description: 'an API token does not get the passkey' })
 
 const userStats = publicUser
   .omit({ state: true })
@@ -151,20 +156,23 @@ export const accountEndpoints = [
     path: '/api/user/me',
     operationId: 'getOwnUser',
     summary: 'Get your account',
-    answer: ownUser,
-    handle: ({ caller }, { announceUrl }) => Promise.resolve(presentOwnUser(caller.session.account, announceUrl)),
+    answer: ownUserWithoutKeys,
+    handle: ({ caller }, { announceUrl }) => {
+      const { passkey, announceUrl: url, ...user } = presentOwnUser(caller.session.account, announceUrl)
+      return Promise.resolve(caller.scope === undefined ? { ...user, passkey, announceUrl: url } : user)
+    },
   }),
   endpoint({
     ...write,
     method: 'PATCH',
     path: '/api/user/me',
     operationId: 'updateOwnUser',
-    summary: 'Choose whether other members can see your upload and download totals and ratio',
-    body: z.object({ statsPublic: z.boolean() }),
+    summary: 'Choose whether other members can see your totals, and whether Torznab accepts your passkey',
+    body: z.object({ statsPublic: z.boolean(), passkeyOpensTorznab: z.boolean() }).partial(),
     status: 200,
     answer: ownUser,
     handle: async ({ body, caller }, { accounts, announceUrl }) =>
-      presentOwnUser(await accounts.setStatsPublic(caller.session.account.id, body.statsPublic), announceUrl),
+      presentOwnUser(await accounts.prefer(caller.session.account.id, body), announceUrl),
   }),
   endpoint({
     ...signIn,
@@ -253,7 +261,7 @@ export function presentUser(account: Account): z.input<typeof publicUser> {
 
 /** An account with the fields that only its owner can see. */
 export function presentOwnUser(account: Account, announceUrl: (passkey: string) => string): z.input<typeof ownUser> {
-  const { email, passkey, canDownload, statsPublic, invitesLeft, uploaded, downloaded } = account
+  const { email, passkey, canDownload, statsPublic, passkeyOpensTorznab, invitesLeft, uploaded, downloaded } = account
   return {
     ...presentUser(account),
     email,
@@ -261,6 +269,7 @@ export function presentOwnUser(account: Account, announceUrl: (passkey: string) 
     announceUrl: announceUrl(passkey),
     canDownload,
     statsPublic,
+    passkeyOpensTorznab,
     invitesLeft,
     ...{ uploaded, downloaded, ratio: ratioOf(uploaded, downloaded) },
   }

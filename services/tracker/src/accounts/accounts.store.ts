@@ -155,10 +155,13 @@ export function createAccountStore(db: Db, clock: Clock): AccountStore {
         return account
       }),
 
-    async setStatsPublic(id, isPublic) {
+    async prefer(id, { statsPublic, passkeyOpensTorznab }) {
       const row = await db
         .updateTable('users')
-        .set({ stats_public: isPublic })
+        .set((eb) => ({
+          stats_public: statsPublic ?? eb.ref('stats_public'),
+          passkey_opens_torznab: passkeyOpensTorznab ?? eb.ref('passkey_opens_torznab'),
+        }))
         .where('id', '=', id)
         .returningAll()
         .executeTakeFirst()
@@ -294,7 +297,8 @@ function stateInSql(now: number) {
     when state = 'suspended' and suspended_until <= ${new Date(now)}::timestamptz then 'active' else state end`
 }
 
-function accountAt(row: Selectable<UsersTable>, now: number): Account {
+/** The account of a row at a time in milliseconds. */
+export function accountAt(row: Selectable<UsersTable>, now: number): Account {
   const state = stateAt(row, now)
   return {
     id: row.id,
@@ -307,6 +311,7 @@ function accountAt(row: Selectable<UsersTable>, now: number): Account {
     apiBlocked: row.api_blocked,
     canDownload: row.can_download,
     statsPublic: row.stats_public,
+    passkeyOpensTorznab: row.passkey_opens_torznab,
     passkey: row.passkey,
     sessionEpoch: row.session_epoch,
     invitesLeft: row.invites_left,

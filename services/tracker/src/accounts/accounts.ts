@@ -35,6 +35,8 @@ export type Account = {
   readonly apiBlocked: boolean
   readonly canDownload: boolean
   readonly statsPublic: boolean
+  /** Whether the Torznab API accepts the passkey, in addition to API tokens. */
+  readonly passkeyOpensTorznab: boolean
   /** 40 lowercase hex digits that authenticate the user's announces. */
   readonly passkey: string
   readonly sessionEpoch: number
@@ -69,6 +71,13 @@ export type AccountChanges = {
   readonly invitesLeft?: number | undefined
   readonly downloadPercent?: number | undefined
   readonly uploadPercent?: number | undefined
+}
+
+/** Changes that users may make to their own account. */
+export type Preferences = {
+  /** Whether other members can see the totals and ratio. */
+  readonly statsPublic?: boolean | undefined
+  readonly passkeyOpensTorznab?: boolean | undefined
 }
 
 /** Filters for a list of accounts, newest first. Undefined filters match every account. */
@@ -127,8 +136,7 @@ export type AccountStore = {
   ): Promise<Account | undefined>
   /** Ends every session by incrementing the session epoch. The admin log records it if `by` is given. */
   incrementSessionEpoch(id: string, by: ActedBy | undefined): Promise<Account | undefined>
-  /** Sets whether other members can see the account's totals. */
-  setStatsPublic(id: string, isPublic: boolean): Promise<Account | undefined>
+  prefer(id: string, preferences: Preferences): Promise<Account | undefined>
   recordLastSeen(id: string, at: Date): Promise<void>
   list(query: AccountQuery): Promise<Listed<Account>>
 }
@@ -308,9 +316,11 @@ export function createAccounts(deps: {
       return account
     },
 
-    /** Sets whether other members can see the user's totals and ratio. @throws ApiError NOT_FOUND */
-    async setStatsPublic(id: string, isPublic: boolean): Promise<Account> {
-      return requireFound(await store.setStatsPublic(id, isPublic))
+    /** Changes a user's own account. @throws ApiError NOT_FOUND */
+    async prefer(id: string, preferences: Preferences): Promise<Account> {
+      const account = requireFound(await store.prefer(id, preferences))
+      await publish({ kind: 'user', passkey: account.passkey })
+      return account
     },
 
     /** @throws ApiError NOT_FOUND */

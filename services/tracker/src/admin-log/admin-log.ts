@@ -23,6 +23,7 @@ export const ADMIN_ACTIONS = [
   'user.passkey.reset',
   'user.password.reset',
   'user.sessions.end',
+  'user.token.revoke',
   'user.update',
   'user.warn',
 ] as const

@@ -19,6 +19,7 @@ export function createLookupStore(db: Db, clock: Clock): LookupStore {
           'role',
           'can_download',
           'api_blocked',
+          'passkey_opens_torznab',
           'upload_percent',
           'download_percent',
         ])
@@ -37,6 +38,7 @@ export function createLookupStore(db: Db, clock: Clock): LookupStore {
           role: row.role,
           canDownload: row.can_download,
           apiBlocked: row.api_blocked,
+          passkeyOpensTorznab: row.passkey_opens_torznab,
           uploadPercent: row.upload_percent,
           downloadPercent: row.download_percent,
         }

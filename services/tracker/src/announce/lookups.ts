@@ -21,6 +21,7 @@ export type PasskeyUser = Rates & {
   readonly canDownload: boolean
   /** Whether they are blocked from the Torznab API. */
   readonly apiBlocked: boolean
+  readonly passkeyOpensTorznab: boolean
 }
 
 /** The fields of a torrent that announces need. */

@@ -6,9 +6,11 @@ import { createLimits } from '../http/limits.ts'
 import { createFeedGuard } from '../saved-searches/feeds.guard.ts'
 import type { Feeds } from '../saved-searches/feeds.ts'
 import type { TrackerSurface } from '../surface.ts'
+import { createTokenGuard } from '../tokens/api-tokens.guard.ts'
 import { createUploadMetrics } from '../torrents/uploads.metrics.ts'
 import type { AccountUseCases } from './accounts.ts'
 import type { Connections } from './connections.ts'
+import type { TokenUseCases } from './tokens.ts'
 
 /** About one packet. An account with its passkey is shorter, and no longer response contains a secret. */
 const COMPRESS_FROM_BYTES = 1_400
@@ -24,9 +26,10 @@ export type Rest = { readonly serving: Serving<TrackerSurface> }
 /** Creates the guards of the REST surface from limits, sessions, roles and the tokens of feeds. */
 export function createRest(
   { config, logger, redis, metrics }: Connections,
-  parts: Pick<AccountUseCases, 'sessions' | 'signIns' | 'isFactorRequired'> & { readonly feeds: Feeds },
+  parts: Pick<AccountUseCases, 'sessions' | 'signIns' | 'isFactorRequired'> &
+    Pick<TokenUseCases, 'apiTokens'> & { readonly feeds: Feeds },
 ): Rest {
-  const { sessions, signIns, isFactorRequired, feeds } = parts
+  const { sessions, signIns, isFactorRequired, feeds, apiTokens } = parts
   const slots = { uploads: createUploadSlots(UPLOADS), previews: createUploadSlots(PREVIEWS) }
   createUploadMetrics(metrics.registry, () => slots.uploads.taken() + slots.previews.taken())
   const readBody = createReadBody(slots)
@@ -40,10 +43,14 @@ export function createRest(
   })
   const { proxies } = config
   const publicUrl = new URL(config.PUBLIC_URL)
+  const { anyone, member } = createVisitorGuards({
+    ...{ publicUrl, proxies, sessions, signIns, isFactorRequired, readBody, applyLimit },
+  })
+  const signedIn = createTokenGuard({ tokens: apiTokens, proxies, applyLimit, sessions: member })
   return {
     serving: {
       guards: {
-        ...createVisitorGuards({ publicUrl, proxies, sessions, signIns, isFactorRequired, readBody, applyLimit }),
+        ...{ anyone, session: signedIn, account: signedIn, member: signedIn, moderator: signedIn, admin: signedIn },
         feed: createFeedGuard({ feeds, proxies }),
       },
       readBody,

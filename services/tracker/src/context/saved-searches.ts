@@ -2,13 +2,12 @@ import { createLeadership } from '../redis/leadership.redis.ts'
 import { createFeeds } from '../saved-searches/feeds.ts'
 import { createSavedSearchStore } from '../saved-searches/saved-searches.store.ts'
 import { createSavedSearches } from '../saved-searches/saved-searches.ts'
-import { createTokenStore } from '../tokens/tokens.store.ts'
-import { createTokens } from '../tokens/tokens.ts'
 import { readListFilters } from '../torrents/torrent-filters.routes.ts'
 import type { AccountUseCases } from './accounts.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { Connections } from './connections.ts'
 import type { Site } from './site.ts'
+import type { TokenUseCases } from './tokens.ts'
 import { siteTitle, type TorznabPart } from './torznab.ts'
 
 const NOTIFY_EVERY_MS = 10_000
@@ -21,10 +20,11 @@ export function createSavedSearchUseCases(
     readonly accounts: AccountUseCases
     readonly catalogue: Catalogue
     readonly torznab: TorznabPart
+    readonly tokens: TokenUseCases
   },
 ) {
   const { search, torrents, bookmarks } = parts.catalogue.useCases
-  const tokens = createTokens({ store: createTokenStore(db), clock })
+  const { tokens } = parts.tokens
   const savedSearches = createSavedSearches({
     store: createSavedSearchStore(db),
     search,
@@ -50,7 +50,7 @@ export function createSavedSearchUseCases(
     siteTitle: async () => siteTitle((await parts.site.siteConfiguration.current()).name, config),
   })
   return {
-    ...{ tokens, savedSearches, feeds },
+    ...{ savedSearches, feeds },
     /** The address of a feed. */
     feedUrl: (token: string): string => `${config.PUBLIC_URL}/api/feeds/rss?token=${token}`,
   }

@@ -18,6 +18,7 @@ import { createTorznab } from '../torznab/torznab.ts'
 import { createTorznabUsage } from '../torznab/usage.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { Connections } from './connections.ts'
+import type { TokenUseCases } from './tokens.ts'
 
 /** The delay until a request appears in the log and the statistics. */
 const WRITE_EVERY_MS = 500
@@ -28,7 +29,7 @@ export type TorznabPart = ReturnType<typeof createTorznabPart>
 /** Joins the routes of the Torznab API and its administration. */
 export function createTorznabPart(
   connections: Connections,
-  parts: Catalogue & { readonly lookups: Lookups; readonly site: SiteConfiguration },
+  parts: Catalogue & Pick<TokenUseCases, 'apiTokens'> & { readonly lookups: Lookups; readonly site: SiteConfiguration },
 ) {
   const { config, db, redis, invalidations, clock, logger } = connections
   const { search, torrents, adminLog } = parts.useCases
@@ -43,6 +44,7 @@ export function createTorznabPart(
   const torznab = createTorznab({
     settings,
     lookups: parts.lookups,
+    tokens: parts.apiTokens,
     limits,
     answers: createAnswers({
       publicUrl: config.PUBLIC_URL,

@@ -21,6 +21,7 @@ import { secondFactors } from './migrations/0020-second-factors.ts'
 import { siteLookAndRules } from './migrations/0021-site-look-and-rules.ts'
 import { moderation } from './migrations/0022-moderation.ts'
 import { listingTimes } from './migrations/0023-listing-times.ts'
+import { apiTokens } from './migrations/0026-api-tokens.ts'
 
 /** All migrations. Add new ones at the end, and never change a released one. Numbers may have gaps. */
 export const MIGRATIONS = {
@@ -45,6 +46,7 @@ export const MIGRATIONS = {
   '0021-site-look-and-rules': siteLookAndRules,
   '0022-moderation': moderation,
   '0023-listing-times': listingTimes,
+  '0026-api-tokens': apiTokens,
 }
 
 /** Migrates the tracker's database to the latest schema. */

@@ -25,6 +25,7 @@ export type UsersTable = {
   stats_public: Generated<boolean>
   /** 40 lowercase hex digits. */
   passkey: string
+  passkey_opens_torznab: Generated<boolean>
   /** Sessions of a lower epoch are invalid. */
   session_epoch: Generated<number>
   invites_left: Generated<number>
@@ -306,12 +307,20 @@ export type TokensTable = {
   user_id: Fixed<string>
   /** SHA-256 of the token. */
   hash: Fixed<Buffer>
-  purpose: Fixed<'feed'>
+  /** One feed, or the APIs that the scopes open. */
+  purpose: Fixed<'feed' | 'api'>
   /** The list of a feed; null for the bookmarks. */
-  saved_search_id: Fixed<string | null>
+  saved_search_id: ColumnType<string | null, string | null | undefined, never>
+  /** Null for a feed, as the scopes. Unique per user, case-insensitively. */
+  name: ColumnType<string | null, string | undefined, never>
+  scopes: ColumnType<string[] | null, string[] | undefined, never>
+  expires_at: ColumnType<Date | null, Date | null | undefined, never>
+  /** Addresses and CIDR ranges from which it may be used; empty for any. */
+  addresses: ColumnType<string[], string[] | undefined, never>
   created_at: Fixed<Date>
-  /** Up to an hour late. */
+  /** Up to a minute late. */
   last_used_at: Date | null
+  last_used_address: string | null
 }
 
 export type FlushLogTable = {

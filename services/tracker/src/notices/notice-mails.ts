@@ -33,6 +33,7 @@ const TEXTS: Readonly<Record<NoticeKind, string>> = {
   search: 'A saved search has new torrents',
   invite: 'Someone registered with your invite',
   'second-factor': 'Your second factor was removed',
+  token: 'Staff revoked one of your API tokens',
   warning: 'Staff warned you',
 }
 

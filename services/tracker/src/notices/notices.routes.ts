@@ -15,7 +15,7 @@ const notice = z
     details: z
       .object({
         reason: z.string(),
-        name: z.string().meta({ description: 'of a deleted torrent' }),
+        name: z.string().meta({ description: 'of a deleted torrent or a revoked API token' }),
         fields: z.array(z.string()).meta({ description: 'that staff edited' }),
         downloadPercent: z.int(),
         uploadPercent: z.int(),

@@ -14,17 +14,18 @@ export const NOTICE_KINDS = [
   'search',
   'invite',
   'second-factor',
+  'token',
   'warning',
 ] as const
 export type NoticeKind = (typeof NOTICE_KINDS)[number]
 
-const ALWAYS_SENT: ReadonlySet<NoticeKind> = new Set<NoticeKind>(['second-factor', 'warning'])
+const ALWAYS_SENT: ReadonlySet<NoticeKind> = new Set<NoticeKind>(['second-factor', 'token', 'warning'])
 
 /** What a notice says in addition to its torrent; each kind has its own fields. */
 export type NoticeDetails = {
   /** Why staff rejected or deleted the torrent, or warned the member. */
   readonly reason?: string
-  /** The name of a deleted torrent. */
+  /** The name of a deleted torrent or of an API token that staff revoked. */
   readonly name?: string
   /** The fields that staff edited. */
   readonly fields?: readonly string[]

@@ -13,7 +13,7 @@ const feedToken = z
     id: z.string(),
     savedSearch: z.string().nullable().meta({ description: 'id; null for the bookmarks' }),
     created: time,
-    lastUsed: time.nullable().meta({ description: 'up to an hour late' }),
+    lastUsed: time.nullable().meta({ description: 'up to a minute late' }),
   })
   .meta({ id: 'FeedToken' })
 

@@ -1,5 +1,5 @@
 import type { Feed } from '@vault-and-tracker/torznab-xml'
-import type { Account, Accounts } from '../accounts/accounts.ts'
+import { type Account, type Accounts, refusalOf } from '../accounts/accounts.ts'
 import { apiError } from '../errors.ts'
 import type { Search } from '../search/search.ts'
 import type { OwnedToken, Tokens } from '../tokens/tokens.ts'
@@ -86,9 +86,10 @@ export function createFeeds(deps: {
       const limit = kind === 'search' ? searchLimit : downloadLimit
       const verdict = await deps.limits.take({ userId: account.id, address, kind, limit, windowSeconds })
       if (!verdict.allowed) return { waitSeconds: verdict.retryAfterSeconds }
-      if (account.state === 'suspended') throw apiError('FORBIDDEN', 'This account is suspended.')
+      const refusal = refusalOf(account)
+      if (refusal) throw refusal
       if (account.apiBlocked) throw apiError('FORBIDDEN', 'This account is blocked from the API.')
-      await deps.tokens.recordUse(token)
+      deps.tokens.recordUse(token, address)
       return { reader: { account, savedSearch: token.savedSearch, token: text } }
     },
 

@@ -2,7 +2,7 @@ import { lockUser } from '../db/queries.store.ts'
 import type { Db } from '../db/schema.ts'
 import type { TokenStore } from './tokens.ts'
 
-/** Tokens in Postgres. */
+/** Tokens of feeds in Postgres. */
 export function createTokenStore(db: Db): TokenStore {
   return {
     create: ({ id, userId, savedSearch, created, hash }, most) =>
@@ -12,6 +12,7 @@ export function createTokenStore(db: Db): TokenStore {
           .selectFrom('tokens')
           .select((eb) => eb.fn.countAll<number>().as('count'))
           .where('user_id', '=', userId)
+          .where('purpose', '=', 'feed')
           .executeTakeFirstOrThrow()
         if (count >= most) return 'full'
         if (savedSearch !== null) {
@@ -39,6 +40,7 @@ export function createTokenStore(db: Db): TokenStore {
         .selectFrom('tokens')
         .select(['id', 'saved_search_id as savedSearch', 'created_at as created', 'last_used_at as lastUsed'])
         .where('user_id', '=', userId)
+        .where('purpose', '=', 'feed')
         .orderBy('created_at', 'desc')
         .orderBy('id', 'desc')
         .execute(),
@@ -48,6 +50,7 @@ export function createTokenStore(db: Db): TokenStore {
         .deleteFrom('tokens')
         .where('id', '=', id)
         .where('user_id', '=', userId)
+        .where('purpose', '=', 'feed')
         .executeTakeFirst()
       return numDeletedRows > 0n
     },
@@ -57,6 +60,7 @@ export function createTokenStore(db: Db): TokenStore {
         .selectFrom('tokens')
         .select(['id', 'user_id as userId', 'hash', 'saved_search_id as savedSearch'])
         .select(['created_at as created', 'last_used_at as lastUsed'])
+        .where('purpose', '=', 'feed')
         .where(
           'hash',
           'in',
@@ -64,10 +68,6 @@ export function createTokenStore(db: Db): TokenStore {
         )
         .execute()
       return new Map(rows.map(({ hash, ...token }) => [hash.toString('hex'), token]))
-    },
-
-    recordUse: async (id, at) => {
-      await db.updateTable('tokens').set({ last_used_at: at }).where('id', '=', id).execute()
     },
   }
 }

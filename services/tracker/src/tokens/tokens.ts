@@ -1,8 +1,10 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { batchedLoader } from '@vault-and-tracker/service-kit/core/cache'
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { isId, newId } from '@vault-and-tracker/service-kit/core/ids'
 import { apiError } from '../errors.ts'
+import { hashOfToken } from './token-text.ts'
+import type { TokenUses } from './token-uses.ts'
 
 /** A credential for one feed of a user, without its text, which is shown only once. */
 export type Token = {
@@ -10,7 +12,7 @@ export type Token = {
   /** The list of the feed; null for the bookmarks. */
   readonly savedSearch: string | null
   readonly created: Date
-  /** Up to an hour late. */
+  /** Up to a minute late. */
   readonly lastUsed: Date | null
 }
 
@@ -29,7 +31,6 @@ export type TokenStore = {
   revoke(id: string, userId: string): Promise<boolean>
   /** Tokens by hash in hex. Leaves out unknown ones. */
   byHashes(hashes: readonly string[]): Promise<ReadonlyMap<string, OwnedToken>>
-  recordUse(id: string, at: Date): Promise<void>
 }
 
 export type Tokens = ReturnType<typeof createTokens>
@@ -38,13 +39,19 @@ const MAX_TOKENS = 50
 /** 192 random bits in Base64url. */
 const TOKEN = /^[A-Za-z0-9_-]{32}$/
 const TOKEN_BYTES = 24
-/** Recording each use would be a write per request. */
-const USE_EVERY_MS = 3_600_000
 /** One statement at a time, so that requests with random tokens do not take all connections. */
 const BATCHES = { concurrency: 1, maxBatchSize: 500, lingerMs: 0, isReady: () => false }
 
 /** Tokens that each open one feed. Every replica reads them for each request, so a revoked one stops at once. */
-export function createTokens({ store, clock }: { store: TokenStore; clock: Clock }) {
+export function createTokens({
+  store,
+  uses,
+  clock,
+}: {
+  store: TokenStore
+  uses: Pick<TokenUses, 'add'>
+  clock: Clock
+}) {
   const byHash = batchedLoader((hashes: readonly string[]) => store.byHashes(hashes), BATCHES)
 
   return {
@@ -56,7 +63,7 @@ export function createTokens({ store, clock }: { store: TokenStore; clock: Clock
       if (savedSearch !== null && !isId(savedSearch)) throw unknownSearch()
       const text = randomBytes(TOKEN_BYTES).toString('base64url')
       const token = { id: newId(), savedSearch, created: new Date(clock.now()) }
-      const outcome = await store.create({ ...token, userId, hash: hashOf(text) }, MAX_TOKENS)
+      const outcome = await store.create({ ...token, userId, hash: hashOfToken(text) }, MAX_TOKENS)
       if (outcome === 'unknown saved search') throw unknownSearch()
       if (outcome === 'full')
         throw apiError('CONFLICT', `You already have ${MAX_TOKENS} feed addresses. Revoke one that you no longer use.`)
@@ -72,20 +79,13 @@ export function createTokens({ store, clock }: { store: TokenStore; clock: Clock
 
     /** The token with this text. */
     find: async (text: string): Promise<OwnedToken | undefined> =>
-      TOKEN.test(text) ? byHash(hashOf(text).toString('hex')) : undefined,
+      TOKEN.test(text) ? byHash(hashOfToken(text).toString('hex')) : undefined,
 
     /** Records that a token was used. */
-    async recordUse({ id, lastUsed }: Token): Promise<void> {
-      const now = clock.now()
-      if (lastUsed === null || now - lastUsed.getTime() > USE_EVERY_MS) await store.recordUse(id, new Date(now))
-    },
+    recordUse: (token: Token, address: string): void => uses.add(token, address),
   }
 }
 
 function unknownSearch(): Error {
   return apiError('NOT_FOUND', 'There is no such saved search.')
-}
-
-function hashOf(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
 }

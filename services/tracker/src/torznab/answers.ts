@@ -25,7 +25,8 @@ export type IndexerInfo = {
   readonly registration: Caps['registration']
 }
 
-export type TorznabCaller = PasskeyUser & { readonly passkey: Passkey }
+/** A user with the key of their request: the passkey, or an API token. */
+export type TorznabCaller = PasskeyUser & { readonly passkey: Passkey; readonly apiKey: string }
 
 /** A user whose request was counted and may be answered, and their usage in the window. */
 export type AuthorizedCaller = { readonly caller: TorznabCaller; readonly limits: ApiLimits }
@@ -76,7 +77,7 @@ export function createAnswers(deps: {
         ...{ offset, total, limits },
         items: feedItems(items, {
           ...{ caller, publicUrl, ...state },
-          downloadUrl: ({ infoHash }) => `${publicUrl}/api/torznab/download?id=${infoHash}&apikey=${caller.passkey}`,
+          downloadUrl: ({ infoHash }) => `${publicUrl}/api/torznab/download?id=${infoHash}&apikey=${caller.apiKey}`,
         }),
       },
     }

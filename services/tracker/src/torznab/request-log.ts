@@ -52,8 +52,8 @@ const MAX_QUERY = 500
 const KEY_NAME = /(?:api|pass)_?key/i
 /** Keys within values, such as in a pasted URL. */
 const KEY_IN_VALUE = /(?:api|pass)_?key[^&=]{0,20}(?:=|%(?:25)*3d)/i
-/** Possible passkeys, in any parameter. */
-const PASSKEYS = /[0-9a-f]{40,}/gi
+/** Possible passkeys and API tokens, in any parameter. */
+const KEYS = /[0-9a-f]{40,}|vtt(?:_|%(?:25)*5f)[0-9a-z]+/gi
 const REDACTED = '[redacted]'
 const UNKNOWN_FUNCTION = 'unknown'
 const DAY_MS = 86_400_000
@@ -186,7 +186,7 @@ function readableQuery(rawQuery: string, infoHash: string | undefined): string {
     .map(([name, value]) => `${name}=${value}`)
   // Cleaned first, so that no removed character hides a passkey, and last, because the cut may split a surrogate pair.
   const text = cleanText(parts.join('&'))
-  const redacted = text.replace(PASSKEYS, (found) => (found.toLowerCase() === infoHash ? found : REDACTED))
+  const redacted = text.replace(KEYS, (found) => (found.toLowerCase() === infoHash ? found : REDACTED))
   return cleanText(redacted.slice(0, MAX_QUERY))
 }
 

@@ -11,6 +11,9 @@ import {
 } from '@vault-and-tracker/torznab-xml'
 import type { Lookups } from '../announce/lookups.ts'
 import { type ErrorCode, isApiError } from '../errors.ts'
+import type { ApiTokens } from '../tokens/api-tokens.ts'
+import type { Scope } from '../tokens/scopes.ts'
+import { isTokenText } from '../tokens/token-text.ts'
 import type { Answers, AuthorizedCaller, Outcome, Refusal, TorznabCaller } from './answers.ts'
 import type { LimitedRequest, TorznabLimits } from './limits.ts'
 import { PAGE_LIMITS, SUPPORTED_PARAMETERS } from './search-query.ts'
@@ -62,6 +65,8 @@ type Authorization =
   | (AuthorizedCaller & { readonly refusal: undefined })
   | { readonly caller: TorznabCaller | undefined; readonly refusal: Refusal }
 
+type KeyOwner = { readonly caller: TorznabCaller | undefined; readonly missingScope?: Scope | undefined }
+
 export type Torznab = ReturnType<typeof createTorznab>
 
 const UNAVAILABLE_RETRY_SECONDS = 5
@@ -78,12 +83,13 @@ const UNAVAILABLE: Refusal = {
 export function createTorznab(deps: {
   settings: Pick<TorznabConfiguration, 'current'>
   lookups: Pick<Lookups, 'user'>
+  tokens: Pick<ApiTokens, 'find'>
   limits: TorznabLimits
   answers: Answers
   /** Called with every unexpected error. */
   onError: (error: unknown) => void
 }) {
-  const { lookups, limits, answers } = deps
+  const { lookups, tokens, limits, answers } = deps
 
   /** The order of the checks: whether the API is on, missing and unknown parameters, the caller and their limits, the query. */
   async function answerWith(
@@ -118,9 +124,7 @@ export function createTorznab(deps: {
     { address, kind }: Pick<LimitedRequest, 'address' | 'kind'>,
     { windowSeconds, searchLimit, downloadLimit }: TorznabSettings,
   ): Promise<Authorization> {
-    const passkey = parsePasskey(apiKey)
-    const user = passkey && (await lookups.user(passkey))
-    const caller = user && { ...user, passkey }
+    const { caller, missingScope } = await ownerOf(apiKey, { address, kind })
     if (caller === undefined || caller.state === 'banned') {
       const wait = await limits.takeWrongKey(address)
       return {
@@ -133,12 +137,40 @@ export function createTorznab(deps: {
     if (!verdict.allowed) return { caller, refusal: overLimit(verdict.by, verdict.retryAfterSeconds) }
     if (caller.state === 'suspended') return { caller, refusal: { error: torznabError('accountSuspended') } }
     if (caller.apiBlocked) return { caller, refusal: { error: torznabError('notAuthorized') } }
+    if (missingScope !== undefined) {
+      const error = torznabError('notAuthorized', `this API token does not have the scope ${missingScope}`)
+      return { caller, refusal: { error } }
+    }
     const { searches, downloads } = verdict.usage
     return {
       caller,
       refusal: undefined,
       limits: { apiCurrent: searches, apiMax: searchLimit, grabCurrent: downloads, grabMax: downloadLimit },
     }
+  }
+
+  /** The owner of a key; none for a passkey that they switched off for the API, or a token that is not valid. */
+  async function ownerOf(
+    apiKey: string,
+    { address, kind }: Pick<LimitedRequest, 'address' | 'kind'>,
+  ): Promise<KeyOwner> {
+    if (!isTokenText(apiKey)) {
+      const user = await userOf(apiKey)
+      return { caller: user?.passkeyOpensTorznab === true ? { ...user, apiKey } : undefined }
+    }
+    const scope = kind === 'search' ? 'torznab' : 'download'
+    const { holder, refusal } = await tokens.find(apiKey, { scope, address })
+    const user = holder && (await userOf(holder.account.passkey))
+    if (holder === undefined || user === undefined) return { caller: undefined }
+    const { state, role, apiBlocked } = holder.account
+    const caller = { ...user, state, role, apiBlocked, apiKey }
+    return { caller, missingScope: refusal?.reason === 'scope' ? scope : undefined }
+  }
+
+  async function userOf(key: string): Promise<Omit<TorznabCaller, 'apiKey'> | undefined> {
+    const passkey = parsePasskey(key)
+    const user = passkey && (await lookups.user(passkey))
+    return passkey && user && { ...user, passkey }
   }
 
   function outcomeOf(query: TorznabQuery, kind: 'search' | 'download', authorized: AuthorizedCaller): Promise<Outcome> {

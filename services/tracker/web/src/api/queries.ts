@@ -8,11 +8,17 @@ export const ownUser = queryOptions({
   queryKey: ['me'],
   queryFn: ({ client, signal, queryKey }) =>
     account.shows(
-      isFirst(client, queryKey) ? start(client).then(({ user }) => user) : read(api.GET('/api/user/me', { signal })),
+      isFirst(client, queryKey) ? start(client).then(({ user }) => user) : readOwnUser(signal),
       ({ id }) => id,
     ),
   staleTime: 60_000,
 })
+
+/** The answer to a session always has the keys, unlike the answer to an API token. */
+async function readOwnUser(signal: AbortSignal) {
+  const { passkey = '', announceUrl = '', ...user } = await read(api.GET('/api/user/me', { signal }))
+  return { ...user, passkey, announceUrl }
+}
 
 export const ownStats = (id: string) =>
   queryOptions({

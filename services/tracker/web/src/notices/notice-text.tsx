@@ -68,6 +68,12 @@ export function NoticeText({ notice, onFollow }: { notice: Notice; onFollow: () 
           .
         </p>
       )
+    case 'token':
+      return (
+        <p>
+          An administrator revoked your API token <bdi>{details.name}</bdi>.
+        </p>
+      )
     case 'warning':
       return (
         <>

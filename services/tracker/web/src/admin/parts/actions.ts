@@ -25,6 +25,7 @@ export const ACTION_NAMES = Object.entries({
   'user.passkey.reset': 'reset a passkey',
   'user.password.reset': 'reset a password',
   'user.sessions.end': 'ended all sessions',
+  'user.token.revoke': 'revoked an API token',
   'user.update': 'changed a user',
   'user.warn': 'warned a user',
 } satisfies Record<Action, string>) as readonly (readonly [Action, string])[]
