@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { randomFrom } from '@vault-and-tracker/dev-env'
 import { newId } from '@vault-and-tracker/service-kit/core/ids'
-import { MAX_EXACT_TOTAL, type Total } from '../src/pagination.ts'
+import type { Total } from '../src/pagination.ts'
 import { parseReleaseName } from '../src/releases/release-name.ts'
 import { nameFieldsOf } from '../src/releases/search-words.ts'
 import { toRow } from '../src/torrents/torrent-rows.store.ts'
@@ -12,10 +12,10 @@ import { type Catalogued, matchesFilters, type Transfer } from './support/refere
 import { startTracker, type TestTracker } from './support/tracker.ts'
 
 const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_126)
-/** More than are examined for an exact total, so that every plan of a search is used. */
-const TORRENTS = 8_600
-const EXAMINED = 8_000
-const QUERIES = 30 * Number(process.env['TRIALS'] ?? 1)
+/** A tenth of the limits in production, and more torrents than are examined, so that every plan of a search is used. */
+const LIMITS = { exactTotal: 500, examined: 800 }
+const TORRENTS = 860
+const QUERIES = 60 * Number(process.env['TRIALS'] ?? 1)
 const DAY_MS = 86_400_000
 
 let tracker: TestTracker
@@ -24,7 +24,7 @@ let catalogue: readonly Catalogued[]
 let transfers: readonly ReadonlyMap<string, Transfer>[]
 
 beforeAll(async () => {
-  tracker = await startTracker({ REST_READ_LIMIT: '100000' })
+  tracker = await startTracker({}, { countLimits: LIMITS })
   tracker.holdClock()
   await tracker.context.useCases.categories.seed()
   members = [await createMember(tracker, 'Alice'), await createMember(tracker, 'bob')]
@@ -222,7 +222,7 @@ async function checkFacets(filters: Readonly<Record<string, string>>, member: Te
 }
 
 /**
- * Totals are exact up to 5,000, unless a condition that no index has needs to be checked for too many torrents. Inexact
+ * Totals are exact up to 500, unless a condition that no index has needs to be checked for too many torrents. Inexact
  * ones are less than the number of matches.
  */
 function checkTotal(found: Total, filters: Readonly<Record<string, string>>, member: TestMember): void {
@@ -232,7 +232,7 @@ function checkTotal(found: Total, filters: Readonly<Record<string, string>>, mem
   )
   const examined = matchesOf(Object.fromEntries(indexed), member)
   const count = matchesOf(filters, member).length
-  const isExact = count <= MAX_EXACT_TOTAL && (found.totalIsExact || examined.length <= EXAMINED)
+  const isExact = count <= LIMITS.exactTotal && (found.totalIsExact || examined.length <= LIMITS.examined)
   expect([filters, found]).toEqual([
     filters,
     isExact ? { total: count, totalIsExact: true } : { total: expect.any(Number), totalIsExact: false },

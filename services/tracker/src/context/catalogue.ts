@@ -62,7 +62,7 @@ export function createCatalogue(
   const { searches, queue } = createSearches(connections)
   const peerTtlMs = timeToLive(config.ANNOUNCE_INTERVAL) * 1_000
   const search = createSearch({
-    store: createSearchStore(db, searches),
+    store: createSearchStore(db, searches, connections.countLimits),
     queue,
     torrents: torrentStore,
     categories: {

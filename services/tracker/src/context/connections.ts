@@ -13,6 +13,7 @@ import type { Redis } from 'ioredis'
 import type { Config } from '../config.ts'
 import type { Db, Schema } from '../db/schema.ts'
 import { createInvalidations, type Invalidations } from '../invalidation/invalidation.redis.ts'
+import type { CountLimits } from '../search/search-matches.store.ts'
 import type { SearchBounds } from '../search/search-queue.ts'
 import { withMetricsOfAllWorkers } from '../workers.metrics.ts'
 
@@ -23,6 +24,8 @@ export type Start = {
   readonly clock: Clock
   /** Undefined to use the time of the swarms' Redis. */
   readonly swarmClock?: Clock
+  /** How far searches count; only tests with few torrents count less. */
+  readonly countLimits?: CountLimits | undefined
   readonly resources: Resources
   /** Node's arguments for threads; those of this process by default. */
   readonly nodeArguments?: readonly string[]

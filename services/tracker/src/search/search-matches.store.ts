@@ -21,8 +21,17 @@ const SAMPLED_PERCENT = 0.1
 /** How many entries the index reads in the time that reading a row takes. */
 const ENTRIES_PER_ROW = 30
 
-/** Torrents that are checked row by row to count matches, which takes up to 30 ms. */
-const EXAMINED = 8_000
+/** How far matches are counted. */
+export type CountLimits = {
+  /** Totals are exact up to here. */
+  readonly exactTotal: number
+  /** Torrents that are checked row by row to count matches. */
+  readonly examined: number
+}
+
+/** Checking so many takes up to 30 ms. */
+export const COUNT_LIMITS: CountLimits = { exactTotal: MAX_EXACT_TOTAL, examined: 8_000 }
+
 /** A page of matches; `values` only if they are counted. */
 export type Result = FoundIds & { readonly values?: readonly CountedValue[] }
 /** Matches as counted; `isCut` if not all of them were examined, null without any. */
@@ -36,8 +45,12 @@ type Counted = {
 /** A page, and whether the values of all matches are counted too. */
 export type FacetedPage = Page & { readonly withFacets?: true }
 
-/** Runs a statement of a search. @throws OutOfTime */
-export type Run = <Row>(statement: RawBuilder<Row>) => Promise<readonly Row[]>
+/** The statements of a search, and how far they count. */
+export type Session = {
+  /** @throws OutOfTime */
+  readonly run: <Row>(statement: RawBuilder<Row>) => Promise<readonly Row[]>
+  readonly limits: CountLimits
+}
 
 const NOTHING: Counted = { ids: [], counted: 0, isCut: false }
 
@@ -45,7 +58,7 @@ const NOTHING: Counted = { ids: [], counted: 0, isCut: false }
  * Whether categories, size and time are cheaper to check row by row than in the index. A sample of the catalogue tells how
  * many rows that would read, and how many entries the index has in these ranges.
  */
-export async function areRangesChecked(run: Run, criteria: Criteria): Promise<boolean> {
+export async function areRangesChecked({ run, limits }: Session, criteria: Criteria): Promise<boolean> {
   const { categoryIds, minSize, maxSize, created } = criteria
   const others = withoutRanges(criteria)
   const ranges = [
@@ -65,7 +78,10 @@ export async function areRangesChecked(run: Run, criteria: Criteria): Promise<bo
     where deleted_at is null and state = ${criteria.state}`)
   if (sample === undefined) return false
   const scale = 100 / SAMPLED_PERCENT
-  const rows = Math.min((sample.matching + 3) * scale, (MAX_EXACT_TOTAL * sample.matching) / sample.within || Infinity)
+  const rows = Math.min(
+    (sample.matching + 3) * scale,
+    (limits.exactTotal * sample.matching) / sample.within || Infinity,
+  )
   return rows * ENTRIES_PER_ROW < sample.entries * scale
 }
 
@@ -73,24 +89,25 @@ function withoutRanges(criteria: Criteria): Criteria {
   return { ...criteria, categoryIds: undefined, minSize: undefined, maxSize: undefined, created: undefined }
 }
 
-/** Counts the matches up to `MAX_EXACT_TOTAL + 1`, and sorts them if there are not more. */
-export async function fewMatches(run: Run, all: RawBuilder<unknown>, page: FacetedPage): Promise<Result> {
-  const values = page.withFacets ? sql`, case when counted <= ${MAX_EXACT_TOTAL} then ${VALUES} end as values` : sql``
-  const [found] = await run(sql<Counted>`
+/** Counts the matches up to one more than an exact total, and sorts them if there are not more. */
+export async function fewMatches(session: Session, all: RawBuilder<unknown>, page: FacetedPage): Promise<Result> {
+  const { exactTotal, examined } = session.limits
+  const values = page.withFacets ? sql`, case when counted <= ${exactTotal} then ${VALUES} end as values` : sql``
+  const [found] = await session.run(sql<Counted>`
     with found as materialized (${all}),
-    few as materialized (select * from found limit ${MAX_EXACT_TOTAL + 1}),
+    few as materialized (select * from found limit ${exactTotal + 1}),
     counted as materialized (
-      select count(*) filter (where place <= ${EXAMINED}) as counted, max(place) > ${EXAMINED} as "isCut" from few
+      select count(*) filter (where place <= ${examined}) as counted, max(place) > ${examined} as "isCut" from few
     )
     select counted, "isCut", array(
       select id from few ${withStats(page)}
-      where counted <= ${MAX_EXACT_TOTAL} and not "isCut" ${inOrder(page)}
+      where counted <= ${exactTotal} and not "isCut" ${inOrder(page)}
     ) as ids ${values} from counted`)
   const { ids, values: counts, counted, isCut } = found ?? NOTHING
   // The last match may be the last of all.
-  return isCut === true && counted <= MAX_EXACT_TOTAL
+  return isCut === true && counted <= exactTotal
     ? { ids: [], total: Math.max(0, counted - 1), totalIsExact: false }
-    : { ids, ...totalOf(counted), ...(counts && { values: counts }) }
+    : { ids, ...totalOf(counted, exactTotal), ...(counts && { values: counts }) }
 }
 
 /** The values of few matches, as JSON. */
@@ -132,16 +149,16 @@ function found(criteria: Criteria, checked: boolean): RawBuilder<unknown> {
 }
 
 /** The matches among the torrents of which the index knows everything but the checks, and one more row if it found more. */
-export function examinedMatches(criteria: Criteria, checked: boolean): RawBuilder<unknown> {
+export function examinedMatches(criteria: Criteria, checked: boolean, most: number): RawBuilder<unknown> {
   const range = singleRangeOf(criteria)
   // The index of a range is read in order, because a bitmap of it could be as large as the catalogue.
   const listed =
     range === undefined
-      ? sql`torrents where ${found(criteria, checked)} limit ${EXAMINED + 1}`
-      : walk(criteria, { sort: range, order: 'desc' }, EXAMINED + 1)
+      ? sql`torrents where ${found(criteria, checked)} limit ${most + 1}`
+      : walk(criteria, { sort: range, order: 'desc' }, most + 1)
   return sql`select id, created_at, size, place from (
     select id, created_at, size, row_number() over () as place, (${allOf(checks(criteria))}) as passes from ${listed}
-  ) as examined where passes or place > ${EXAMINED}`
+  ) as examined where passes or place > ${most}`
 }
 
 export function isOwn({ own }: Criteria): boolean {

@@ -2,11 +2,13 @@ import { errorCode } from '@vault-and-tracker/service-kit/core/errors'
 import { type RawBuilder, sql } from 'kysely'
 import { escapeLike } from '../db/queries.store.ts'
 import type { Db } from '../db/schema.ts'
-import { MAX_EXACT_TOTAL, totalOf } from '../pagination.ts'
+import { totalOf } from '../pagination.ts'
 import type { Criteria } from './criteria.ts'
 import { aliveById, anyCategory, areIndexed, checks, conditions, inYear, ownRows } from './search-conditions.store.ts'
 import {
   areRangesChecked,
+  COUNT_LIMITS,
+  type CountLimits,
   driverOf,
   examinedMatches,
   type FacetedPage,
@@ -14,7 +16,7 @@ import {
   isOwn,
   matches,
   type Result,
-  type Run,
+  type Session,
   withStats,
 } from './search-matches.store.ts'
 import { OutOfTime } from './search-queue.ts'
@@ -42,7 +44,7 @@ const WORK_MEMORY = '16MB'
 /** The newest torrents, which indicate whether matches are frequent. */
 const PROBED = 600
 /**
- * If this many of the probed torrents match, a walk of this many torrents counts to `MAX_EXACT_TOTAL` sooner than the GIN
+ * If this many of the probed torrents match, a walk of this many torrents counts to an exact total sooner than the GIN
  * index, which has to read all matches: from 10 % on for a single word; from 6 % on for several conditions, for which the
  * index reads more than the matches; from 20 % on within categories, where a walk merges the ranges of several indexes
  * and each torrent costs three times as much.
@@ -53,8 +55,8 @@ const FREQUENT = {
   within: { probed: 120, walked: 30_000 },
 } as const
 
-/** With fewer matches among these, looking for a page of them takes as long as counting all. */
-const MIN_PASSED = 250
+/** If fewer than one of so many examined torrents match, looking for a page of them takes as long as counting all. */
+const MIN_SHARE_PASSED = 32
 
 /** Beginnings of more words than this are left to the GIN index. */
 const MAX_WORDS_OF_PREFIX = 30
@@ -62,8 +64,6 @@ const MAX_WORDS_OF_PREFIX = 30
 const NEWEST_FIRST = { sort: 'created', order: 'desc' } as const
 
 const ONLY_FACETS: FacetedPage = { ...NEWEST_FIRST, offset: 0, limit: 0, withFacets: true }
-
-const MANY: Result = { ids: [], ...totalOf(MAX_EXACT_TOTAL + 1) }
 
 /** Tolerance for the end of a statement, since each new timeout costs a round trip. */
 const LATE_MS = 50
@@ -73,15 +73,15 @@ const LATE_MS = 50
  * together:
  *
  * - a list without conditions reads an index with the same order;
- * - up to `MAX_EXACT_TOTAL` matches are read from the GIN index, then counted and sorted;
+ * - up to 5,000 matches are read from the GIN index, then counted and sorted;
  * - more matches are probably everywhere, so a walk along the sort index finds the first ones; if it does not, all
  *   matches are sorted.
  *
  * @param searches a separate connection pool for slow searches
  */
-export function createSearchStore(db: Db, searches: Db): SearchStore {
+export function createSearchStore(db: Db, searches: Db, limits: CountLimits = COUNT_LIMITS): SearchStore {
   return {
-    plainPage: (criteria, page) => plainPage(db, criteria, page),
+    plainPage: (criteria, page) => plainPage(db, criteria, page, limits.exactTotal),
 
     async userId(username) {
       const { rows } = await sql<{
@@ -103,23 +103,26 @@ export function createSearchStore(db: Db, searches: Db): SearchStore {
     },
 
     within: (milliseconds, work) =>
-      searches.transaction().execute(async (trx) => work(statementsOf(await runWithin(trx, milliseconds)))),
+      searches
+        .transaction()
+        .execute(async (trx) => work(statementsOf({ run: await runWithin(trx, milliseconds), limits }))),
   }
 }
 
-function statementsOf(run: Run): SearchStatements {
+function statementsOf(session: Session): SearchStatements {
+  const { run } = session
   return {
-    page: (criteria, page) => filteredPage(run, criteria, page),
+    page: (criteria, page) => filteredPage(session, criteria, page),
 
     async facets(criteria) {
-      const { total, totalIsExact, values = [] } = await filteredPage(run, criteria, ONLY_FACETS)
+      const { total, totalIsExact, values = [] } = await filteredPage(session, criteria, ONLY_FACETS)
       return { total, totalIsExact, values }
     },
 
     some: (criteria, limit) => {
       const found = sql`with found as materialized (${matches(criteria)})`
       const few = sql`(select * from found limit ${SOME}) as few`
-      return idsOf(run, sql`${found} select id from ${few}`, { ...NEWEST_FIRST, offset: 0, limit })
+      return idsOf(session, sql`${found} select id from ${few}`, { ...NEWEST_FIRST, offset: 0, limit })
     },
 
     async matchesAny(criteria) {
@@ -163,7 +166,7 @@ function statementsOf(run: Run): SearchStatements {
 }
 
 /** Runs statements within a total time. */
-async function runWithin(trx: Db, milliseconds: number): Promise<Run> {
+async function runWithin(trx: Db, milliseconds: number): Promise<Session['run']> {
   const end = performance.now() + milliseconds
   let allowed = milliseconds
   await setPlanner(trx, milliseconds)
@@ -200,48 +203,56 @@ function wholeMs(milliseconds: number): string {
   return String(Math.max(1, Math.ceil(milliseconds)))
 }
 
-async function plainPage(db: Db, criteria: Criteria, page: Page): Promise<Result> {
+async function plainPage(db: Db, criteria: Criteria, page: Page, exactTotal: number): Promise<Result> {
   const { state, categoryIds } = criteria
   const { rows } = await sql<{ counted: number; ids: readonly string[] }>`
     select (
       select count(*) from (
         select 1 from torrents where deleted_at is null and state = ${state} and ${anyCategory(categoryIds)}
-        limit ${MAX_EXACT_TOTAL + 1}
+        limit ${exactTotal + 1}
       ) as matches
     ) as counted,
     array(select id from ${walk(criteria, page, page.offset + page.limit)} ${inOrder(page)}) as ids`.execute(db)
   const { ids, counted } = rows[0] ?? { ids: [], counted: 0 }
-  return { ids, ...totalOf(counted) }
+  return { ids, ...totalOf(counted, exactTotal) }
 }
 
-async function filteredPage(run: Run, criteria: Criteria, page: FacetedPage): Promise<Result> {
-  const found = await (driverOf(criteria) === undefined ? countedPage : drivenPage)(run, criteria, page)
+async function filteredPage(session: Session, criteria: Criteria, page: FacetedPage): Promise<Result> {
+  const found = await (driverOf(criteria) === undefined ? countedPage : drivenPage)(session, criteria, page)
   if (found.totalIsExact || page.limit === 0) return found
-  if (isOwn(criteria)) return { ...found, ids: await allSorted(run, criteria, page) }
+  if (isOwn(criteria)) return { ...found, ids: await allSorted(session, criteria, page) }
   const walk = walkedTorrents(criteria, page, WALKED + 3 * (page.offset + page.limit))
-  const ids = await idsOf(run, sql`select id from ${walk} where ${conditions(criteria, 'row')}`, page)
-  return { ...found, ids: ids.length < page.limit ? await allSorted(run, criteria, page) : ids }
+  const ids = await idsOf(session, sql`select id from ${walk} where ${conditions(criteria, 'row')}`, page)
+  return { ...found, ids: ids.length < page.limit ? await allSorted(session, criteria, page) : ids }
 }
 
 /** The page if there are few matches, and their number, with another table that restricts them. */
-async function drivenPage(run: Run, criteria: Criteria, page: FacetedPage): Promise<Result> {
+async function drivenPage(session: Session, criteria: Criteria, page: FacetedPage): Promise<Result> {
   const driver = driverOf(criteria)
-  const areMany = driver !== undefined && !isOwn(criteria) && (await areMore(run, driver))
-  return areMany ? MANY : fewMatches(run, matches(criteria), page)
+  const areMany = driver !== undefined && !isOwn(criteria) && (await areMore(session, driver))
+  return areMany ? many(session) : fewMatches(session, matches(criteria), page)
 }
 
 /** The page if there are few matches, and their number. */
-async function countedPage(run: Run, criteria: Criteria, page: FacetedPage): Promise<Result> {
+async function countedPage(session: Session, criteria: Criteria, page: FacetedPage): Promise<Result> {
+  const { limits } = session
   const { probed, walked } = FREQUENT[breadthOf(criteria)]
-  const newest = await countUpTo(run, walkedMatches(criteria, PROBED))
-  const areMany = newest >= probed && (await areMore(run, walkedMatches(criteria, walked)))
+  const newest = await countUpTo(session, walkedMatches(criteria, PROBED))
+  const areMany = newest >= probed && (await areMore(session, walkedMatches(criteria, walked)))
   // The index is slow at beginnings of frequent words. Whole words reveal many matches sooner.
-  if (areMany || (newest > 0 && (await haveMany(run, wholeWords(criteria))))) return MANY
-  const checked = await areRangesChecked(run, criteria)
-  if (checks(criteria).length === 0) return fewMatches(run, matches(criteria, checked), page)
-  const examined = await fewMatches(run, examinedMatches(criteria, checked), page)
+  if (areMany || (newest > 0 && (await haveMany(session, wholeWords(criteria))))) return many(session)
+  const checked = await areRangesChecked(session, criteria)
+  if (checks(criteria).length === 0) return fewMatches(session, matches(criteria, checked), page)
+  const examined = await fewMatches(session, examinedMatches(criteria, checked, limits.examined), page)
   const { total, totalIsExact } = examined
-  return totalIsExact || total >= MIN_PASSED ? examined : fewMatches(run, matches(criteria, checked), page)
+  return totalIsExact || total >= limits.examined / MIN_SHARE_PASSED
+    ? examined
+    : fewMatches(session, matches(criteria, checked), page)
+}
+
+/** More matches than an exact total, of which none is known yet. */
+function many({ limits }: Session): Result {
+  return { ids: [], ...totalOf(limits.exactTotal + 1, limits.exactTotal) }
 }
 
 function breadthOf({ words, prefixes, facets, categoryIds, alive }: Criteria): keyof typeof FREQUENT {
@@ -255,16 +266,16 @@ function walkedMatches(criteria: Criteria, torrents: number): RawBuilder<unknown
   return sql`select 1 from ${walk(criteria, NEWEST_FIRST, torrents)} where ${conditions(criteria, 'row')}`
 }
 
-/** The number of rows, counted up to `MAX_EXACT_TOTAL + 1`. */
-async function countUpTo(run: Run, rows: RawBuilder<unknown>): Promise<number> {
-  const [found] = await run(sql<{ counted: number }>`
-    select count(*) as counted from (${rows} limit ${MAX_EXACT_TOTAL + 1}) as matches`)
+/** The number of rows, counted up to one more than an exact total. */
+async function countUpTo(session: Session, rows: RawBuilder<unknown>): Promise<number> {
+  const [found] = await session.run(sql<{ counted: number }>`
+    select count(*) as counted from (${rows} limit ${session.limits.exactTotal + 1}) as matches`)
   return found?.counted ?? 0
 }
 
 /** Whether there are more rows than an exact total. */
-async function areMore(run: Run, rows: RawBuilder<unknown>): Promise<boolean> {
-  return (await countUpTo(run, rows)) > MAX_EXACT_TOTAL
+async function areMore(session: Session, rows: RawBuilder<unknown>): Promise<boolean> {
+  return (await countUpTo(session, rows)) > session.limits.exactTotal
 }
 
 /** The criteria with the prefixes as whole words; undefined if the index contains the prefixes. */
@@ -273,22 +284,22 @@ function wholeWords(criteria: Criteria): Criteria | undefined {
   return areIndexed(prefixes) ? undefined : { ...criteria, words: [...words, prefixes], prefixes: [] }
 }
 
-async function haveMany(run: Run, criteria: Criteria | undefined): Promise<boolean> {
-  return criteria !== undefined && (await areMore(run, sql`select 1 from (${matches(criteria)} offset 0) as found`))
+async function haveMany(session: Session, criteria: Criteria | undefined): Promise<boolean> {
+  return criteria !== undefined && (await areMore(session, sql`select 1 from (${matches(criteria)} offset 0) as found`))
 }
 
 /** Sorts all matches. */
-function allSorted(run: Run, criteria: Criteria, page: Page): Promise<readonly string[]> {
+function allSorted(session: Session, criteria: Criteria, page: Page): Promise<readonly string[]> {
   const isByYear = page.sort === 'created' && criteria.state === 'approved' && driverOf(criteria) === undefined
-  if (isByYear) return sortedByYear(run, criteria, page)
+  if (isByYear) return sortedByYear(session, criteria, page)
   const found = sql`with found as materialized (${matches(criteria)}) select id from found ${withStats(page)}`
-  return idsOf(run, found, page)
+  return idsOf(session, found, page)
 }
 
 /** Sorts the matches of one year after the other, until the page is full. The index has the years. */
-async function sortedByYear(run: Run, criteria: Criteria, page: Page): Promise<readonly string[]> {
+async function sortedByYear(session: Session, criteria: Criteria, page: Page): Promise<readonly string[]> {
   const { order, offset, limit } = page
-  const [range] = await run(sql<{ oldest: Date | null; newest: Date | null }>`
+  const [range] = await session.run(sql<{ oldest: Date | null; newest: Date | null }>`
     select min(created_at) as oldest, max(created_at) as newest from torrents
     where deleted_at is null and state = ${criteria.state}`)
   const [oldest, newest] = [range?.oldest?.getUTCFullYear() ?? 0, range?.newest?.getUTCFullYear() ?? -1]
@@ -298,7 +309,7 @@ async function sortedByYear(run: Run, criteria: Criteria, page: Page): Promise<r
     const ofYear = sql`${matches({ ...criteria, alive: undefined })} and ${inYear(year)}`
     const most = offset + limit - found.length
     // Counts of peers are looked up in order, and only until there are enough.
-    const rows = await run(sql<{ id: string }>`
+    const rows = await session.run(sql<{ id: string }>`
       with found as materialized (${ofYear})
       select id from (
         select * from found order by created_at ${sql.raw(order)}, id ${sql.raw(order)} offset 0
@@ -309,7 +320,7 @@ async function sortedByYear(run: Run, criteria: Criteria, page: Page): Promise<r
   return found.slice(offset)
 }
 
-async function idsOf(run: Run, query: RawBuilder<unknown>, page: Page): Promise<readonly string[]> {
-  const rows = await run(sql<{ id: string }>`${query} ${inOrder(page)}`)
+async function idsOf(session: Session, query: RawBuilder<unknown>, page: Page): Promise<readonly string[]> {
+  const rows = await session.run(sql<{ id: string }>`${query} ${inOrder(page)}`)
   return rows.map(({ id }) => id)
 }

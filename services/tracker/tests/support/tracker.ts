@@ -26,6 +26,7 @@ import { migrate } from '../../src/db/migrations.ts'
 import type { Db, Schema } from '../../src/db/schema.ts'
 import { createInvalidationPublisher } from '../../src/invalidation/invalidation.redis.ts'
 import { createRedisFunctions } from '../../src/redis/functions.redis.ts'
+import type { CountLimits } from '../../src/search/search-matches.store.ts'
 import { createRedisSwarms } from '../../src/swarm/swarm.redis.ts'
 import { type Client, createClient } from './client.ts'
 import { untilHeard } from './invalidations.ts'
@@ -101,10 +102,17 @@ const PATIENT_SEARCHES = { waitMs: 60_000, runMs: 60_000, freeMs: 60_000 }
 /**
  * Starts a tracker without limits, except those in `env`. `servers` are for tests that stop or freeze them; a
  * `database` that you pass is not dropped at the end. Only with `areSearchesTimed`, searches have their usual time.
+ * `countLimits` are for searches of few torrents.
  */
 export async function startTracker(
   env: Env = {},
-  servers: { postgres?: { url: string }; database?: TestDatabase; redisUrl?: string; areSearchesTimed?: boolean } = {},
+  servers: {
+    postgres?: { url: string }
+    database?: TestDatabase
+    redisUrl?: string
+    areSearchesTimed?: boolean
+    countLimits?: CountLimits
+  } = {},
 ): Promise<TestTracker> {
   const database = servers.database ?? (await createTrackerDatabase(servers.postgres))
   const redisUrl = servers.redisUrl ?? (await testRedis()).url
@@ -114,7 +122,9 @@ export async function startTracker(
   const destination = { write: (line: string) => void lines.push(line) }
   const logger = createLogger({ name: 'tracker', level: config.LOG_LEVEL, destination })
   // The test runner compiles only for this process, so threads need the module hook.
-  const options = { config, logger, clock, swarmClock: clock, nodeArguments: SOURCE_ARGUMENTS }
+  const options = {
+    ...{ config, logger, clock, swarmClock: clock, nodeArguments: SOURCE_ARGUMENTS, countLimits: servers.countLimits },
+  }
   const context = await createContext(
     servers.areSearchesTimed === true ? options : { ...options, searchTimes: PATIENT_SEARCHES },
   )
