@@ -42,7 +42,8 @@ export async function createDatabase(admin: pg.Client, plan: DatabasePlan, templ
   const { database, owner } = plan
   // Creating a database for a role requires membership in it, which an administrator who is no superuser has to be given.
   await admin.query(`grant ${escapeIdentifier(owner.name)} to current_user`)
-  const from = template === undefined ? '' : ` template ${escapeIdentifier(template)}`
+  // The default strategy writes every page to the write-ahead log too.
+  const from = template === undefined ? '' : ` template ${escapeIdentifier(template)} strategy file_copy`
   await admin.query(`create database ${escapeIdentifier(database)} owner ${escapeIdentifier(owner.name)}${from}`)
 }
 
