@@ -206,7 +206,8 @@ function addBackground(
   const counters = createAccountingMetrics(metrics.registry)
   const sweep = async (): Promise<void> => {
     const relieved = await swarms.sweep()
-    if (relieved > 0) logger.warn({ relieved }, 'Redis is full: dropped the oldest counters of absent clients')
+    if (relieved > 0)
+      logger.warn({ relieved }, 'Redis is full: dropped the oldest counters of absent clients; raise its maxmemory')
   }
   addAsLeader('sweep of expired peers', SWEEP_EVERY_MS, sweep)
   addAsLeader('sweep of a full Redis', RELIEVE_EVERY_MS, async () => {

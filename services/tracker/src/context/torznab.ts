@@ -60,7 +60,7 @@ export function createTorznabPart(
       torrents,
       clock,
     }),
-    onError: (error) => logger.error({ err: error }, 'a Torznab request failed'),
+    onError: (error) => logger.error({ err: error }, 'Torznab request failed'),
   })
   return {
     useCases: {
