@@ -1,17 +1,11 @@
+import type { DemoSwarm } from '@vault-and-tracker/dev-env'
 import { newId } from '@vault-and-tracker/service-kit/core/ids'
 import { sql } from 'kysely'
 import type { Account } from '../src/accounts/accounts.ts'
 import type { Db } from '../src/db/schema.ts'
 import { createRequestLogStore } from '../src/torznab/request-log.store.ts'
 import { DEMO_TORRENTS } from './catalogue.ts'
-
-/** The members, by passkey, who seed and download a torrent. */
-export type DemoSwarm = {
-  readonly infoHash: string
-  readonly size: number
-  readonly seeders: readonly string[]
-  readonly leechers: readonly string[]
-}
+import { hasContent, piecesOf } from './torrent-file.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -63,6 +57,9 @@ async function writeTransfers(db: Db, users: readonly Account[], now: number): P
       size: torrent.size,
       seeders: seeding.map(({ passkey }) => passkey),
       leechers: downloading.map(({ passkey }) => passkey),
+      content: hasContent(torrent.size)
+        ? { name: torrent.name, pieces: piecesOf(torrent.name, torrent.size).map((hash) => hash.toString('hex')) }
+        : undefined,
     })
     const age = now - torrent.created_at.getTime()
     return done.map((reader, place) => {

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { encodeBencode } from '@vault-and-tracker/bencode-tracker/testing'
 import { SOURCE_ARGUMENTS } from '@vault-and-tracker/dev-env'
 import { createLogger } from '@vault-and-tracker/service-kit/log/logger'
 import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres/pool'
@@ -11,6 +10,7 @@ import { isApiError } from '../src/errors.ts'
 import { DEMO_TORRENTS, type DemoUpload, WAITING_UPLOADS } from './catalogue.ts'
 import { writeHistory } from './history.ts'
 import { RULES } from './rules.ts'
+import { torrentFile } from './torrent-file.ts'
 
 // Fills the tracker of `npm start` with a month of a small community: members, uploads, moderation, transfers, Torznab
 // requests. It calls the use cases at the times of the past, and writes what members did meanwhile to Postgres. A second run
@@ -112,13 +112,4 @@ async function unlessThere<Result>(work: () => Promise<Result>): Promise<Result 
     if (!isApiError(error) || error.code !== 'CONFLICT') throw error
     return undefined
   }
-}
-
-/** A well-formed .torrent file of content that nobody has. */
-function torrentFile(name: string, length: number): Buffer {
-  const pieceLength = 2 ** 24
-  const pieces = createHash('shake256', { outputLength: 20 * Math.ceil(length / pieceLength) })
-    .update(name)
-    .digest()
-  return encodeBencode({ info: { length, name, 'piece length': pieceLength, pieces } })
 }

@@ -2,6 +2,8 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { demoContent, eventually, pieceHashes, startDemoClients } from '@vault-and-tracker/dev-env'
+import { torrentFile } from '../demo/torrent-file.ts'
 import { writeAccounting } from './support/accounting.ts'
 import { announce } from './support/announcer.ts'
 import { createAnnouncer, createMember, uploadTorrent } from './support/members.ts'
@@ -40,6 +42,7 @@ let open: TestTracker
 
 beforeAll(async () => {
   tracker = await startTracker({ ALLOW_PRIVATE_PEERS: 'true' })
+  await tracker.context.useCases.categories.seed()
   open = await startTracker({ ALLOW_PRIVATE_PEERS: 'true', TRACKER_MODE: 'open' })
 })
 afterAll(async () => {
@@ -54,7 +57,6 @@ async function snatchesOf(infoHash: string, passkey: string): Promise<unknown> {
 }
 
 test('the npm client announces to a private tracker and scrapes the URL that it derives', async () => {
-  await tracker.context.useCases.categories.seed()
   const uploader = await createMember(tracker, 'uploader')
   const other = await createAnnouncer(tracker, 'other')
   const { infoHash } = await uploadTorrent(uploader, 'Torrent of the npm client')
@@ -92,4 +94,30 @@ test('two npm clients connect through WebSockets, and receive the counts of the 
     warnings: [],
   })
   expect(await snatchesOf(infoHash, other.passkey)).toBe(1)
+})
+
+test('the clients of the demo complete a torrent only with intact data', async () => {
+  const seeder = await createMember(tracker, 'demo-seeder')
+  const leecher = await createMember(tracker, 'demo-leecher')
+  const size = 600_000
+  const swarmOf = async (name: string, served: string) => {
+    const uploaded = await seeder.client.upload(torrentFile(name, size), { category: 'ebooks' })
+    const pieces = pieceHashes(demoContent(name, size)).map((hash) => hash.toString('hex'))
+    const members = { seeders: [seeder.passkey], leechers: [leecher.passkey] }
+    return { infoHash: uploaded.member('infoHash'), size, ...members, content: { name: served, pieces } }
+  }
+  const damaged = await swarmOf('Damaged book', 'other data')
+  const intact = await swarmOf('Intact book', 'Intact book')
+  const stopping = new AbortController()
+  await startDemoClients(tracker.url, [damaged, intact], stopping.signal, 0)
+  try {
+    await eventually(async () => {
+      await writeAccounting(tracker)
+      return (await leecher.client.get('/api/user/me')).text.includes(`"downloaded":${String(size)},`)
+    })
+    expect(await snatchesOf(damaged.infoHash, leecher.passkey)).toBe(0)
+    expect(await snatchesOf(intact.infoHash, leecher.passkey)).toBe(1)
+  } finally {
+    stopping.abort()
+  }
 })

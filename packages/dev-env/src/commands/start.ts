@@ -61,10 +61,10 @@ export async function start(options: StartOptions): Promise<void> {
     if (fromSource) await restartOnChange(world, options, () => ending.isRunning)
     else Object.values(world.services).forEach(endWith)
     isReady = true
-    startDemoClients(world.demo.tracker.url, world.swarms, clients.signal)
     console.log(
       `${banner(world.demo, { root, dataDir })}\nReady after ${((Date.now() - beganAt) / 1000).toFixed(1)} s.`,
     )
+    await startDemoClients(world.demo.tracker.url, world.swarms, clients.signal)
     // Started processes do not keep the event loop running. This does, until a signal arrives.
     setInterval(() => undefined, 2 ** 30)
   } catch (error) {

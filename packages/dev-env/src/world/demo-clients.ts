@@ -1,71 +1,107 @@
 import { createHash } from 'node:crypto'
+import { decodeBencode } from '@vault-and-tracker/bencode-tracker/testing'
+import { demoContent } from './demo-torrent.ts'
+import { startWireClient, type WireClient } from './demo-wire.ts'
 import type { DemoSwarm } from './state.ts'
 
 /** The tracker's default interval between announces. */
 const EVERY_MS = 1_800_000
 /** Pauses between announces, so that the clients take no noticeable time of the processor. */
 const PAUSE_MS = 25
+/** With a pause after each block of 16 KiB, a download takes 64 KiB/s, and can be watched. */
+const BLOCK_PAUSE_MS = 250
 const TIMEOUT_MS = 10_000
-/** Bytes per second of a transfer. */
-const RATE = 1_500_000
-/** Two clients share the members of the demo: a seedbox, and one at home. */
-const CLIENTS = ['-TR4060-', '-qB5010-'] as const
+/** What a client at home lacks of a torrent without content. */
+const PART = 0.6
 
 type Peer = {
+  readonly swarm: DemoSwarm
+  readonly client: WireClient
+  readonly id: string
   readonly query: string
-  readonly size: number
-  readonly isSeeder: boolean
   left: number
   uploaded: number
-  announcedAt: number | undefined
+  downloaded: number
+  isStarted: boolean
 }
 
 /**
- * Announces for the members of the demo, so that its swarms are alive: seeders upload, and leechers complete their torrents.
- * Nothing is transferred. It runs in this process until the signal, and does not keep the process alive.
+ * Two BitTorrent clients for the members of the demo, so that its swarms are alive: a seedbox for those who seed, and a
+ * client at home for those who download. They transfer the torrents that have content over the loopback, and announce the
+ * others. They run in this process until the signal, and do not keep it alive.
  */
-export function startDemoClients(url: string, swarms: readonly DemoSwarm[], stopping: AbortSignal): void {
-  const peers = swarms.flatMap((swarm) => [
-    ...swarm.seeders.map((passkey, index) => peerOf(swarm, passkey, index, true)),
-    ...swarm.leechers.map((passkey, index) => peerOf(swarm, passkey, swarm.seeders.length + index, false)),
-  ])
+export async function startDemoClients(
+  url: string,
+  swarms: readonly DemoSwarm[],
+  stopping: AbortSignal,
+  blockPauseMs = BLOCK_PAUSE_MS,
+): Promise<void> {
+  const [seedbox, home] = [await startWireClient('-TR4060-', stopping), await startWireClient('-qB5010-', stopping)]
+  const peers = [...swarms]
+    .sort((one, other) => Number(other.content !== undefined) - Number(one.content !== undefined))
+    .flatMap((swarm) => [
+      ...swarm.seeders.map((passkey) => peerOf(swarm, passkey, seedbox, 0)),
+      ...swarm.leechers.map((passkey) => peerOf(swarm, passkey, home, swarm.content ? 1 : PART)),
+    ])
+  for (const { infoHash, size, content } of swarms)
+    if (content !== undefined) seedbox.seed(infoHash, demoContent(content.name, size))
+
+  const download = async (peer: Peer, ports: readonly number[]): Promise<void> => {
+    const { swarm, client, id: peerId } = peer
+    const source = peers.find(
+      (each) => each.swarm === swarm && each.client !== client && ports.includes(each.client.port),
+    )
+    if (source === undefined || swarm.content === undefined) return
+    const { infoHash, size, content } = swarm
+    const onBlock = (bytes: number): void => {
+      peer.left -= bytes
+      peer.downloaded += bytes
+      source.uploaded += bytes
+    }
+    const what = { port: source.client.port, peerId, infoHash, size, pieces: content.pieces, onBlock }
+    client.seed(infoHash, await client.download({ ...what, pauseMs: blockPauseMs }))
+    await announce(url, peer, stopping, '&event=completed')
+  }
   let next = 0
-  let timer: NodeJS.Timeout | undefined
   const turn = async (): Promise<void> => {
     const peer = peers[next % peers.length]
+    if (peer === undefined || stopping.aborted) return
     next += 1
     // The tracker may be restarting. The next round announces again.
-    if (peer !== undefined) await announce(url, peer, stopping).catch(() => undefined)
-    if (stopping.aborted) return
-    timer = setTimeout(() => void turn(), next < peers.length ? PAUSE_MS : EVERY_MS / peers.length).unref()
+    const ports = await announce(url, peer, stopping).catch(() => [])
+    const { size } = peer.swarm
+    if (peer.left === size)
+      void download(peer, ports).catch(() => {
+        if (peer.left > 0) peer.left = size
+      })
+    setTimeout(() => void turn(), next < peers.length ? PAUSE_MS : EVERY_MS / peers.length).unref()
   }
-  stopping.addEventListener('abort', () => clearTimeout(timer))
-  if (peers.length > 0) void turn()
+  void turn()
 }
 
-function peerOf({ infoHash, size }: DemoSwarm, passkey: string, index: number, isSeeder: boolean): Peer {
-  const digest = createHash('sha256').update(`${infoHash} ${passkey}`).digest()
-  const peerId = `${CLIENTS[index % CLIENTS.length] ?? CLIENTS[0]}${digest.toString('hex').slice(0, 12)}`
-  const port = 20_000 + (digest.readUInt16BE(8) % 40_000)
-  const hash = infoHash.replace(/../g, '%$&')
+function peerOf(swarm: DemoSwarm, passkey: string, client: WireClient, part: number): Peer {
+  const digest = createHash('sha256').update(`${swarm.infoHash} ${passkey}`).digest('hex')
+  const id = client.prefix + digest.slice(0, 12)
+  const hash = swarm.infoHash.replace(/../g, '%$&')
   return {
-    query: `passkey=${passkey}&info_hash=${hash}&peer_id=${peerId}&port=${port}&compact=1&numwant=0`,
-    ...{ size, isSeeder, uploaded: 0, announcedAt: undefined },
-    left: isSeeder ? 0 : Math.ceil(size * (0.2 + (digest[12] ?? 0) / 400)),
+    ...{ swarm, client, id },
+    query: `passkey=${passkey}&info_hash=${hash}&peer_id=${id}&port=${client.port}&compact=1`,
+    left: Math.ceil(swarm.size * part),
+    ...{ uploaded: 0, downloaded: 0, isStarted: false },
   }
 }
 
-async function announce(url: string, peer: Peer, stopping: AbortSignal): Promise<void> {
-  const now = Date.now()
-  const before = peer.announcedAt
-  const bytes = before === undefined ? 0 : Math.round((RATE * (now - before)) / 1_000)
-  const moved = Math.min(peer.left, bytes)
-  const left = peer.left - moved
-  const uploaded = peer.uploaded + Math.round(bytes * (peer.isSeeder ? 0.02 : 0.1))
-  const event = before === undefined ? '&event=started' : moved > 0 && left === 0 ? '&event=completed' : ''
-  const counters = `uploaded=${uploaded}&downloaded=${peer.size - left}&left=${left}`
+/** @returns the ports of other peers */
+async function announce(url: string, peer: Peer, stopping: AbortSignal, event = ''): Promise<readonly number[]> {
+  const { query, uploaded, downloaded, left } = peer
+  const counters = `uploaded=${uploaded}&downloaded=${downloaded}&left=${left}`
   const signal = AbortSignal.any([stopping, AbortSignal.timeout(TIMEOUT_MS)])
-  const response = await fetch(`${url}/announce?${peer.query}&${counters}${event}`, { signal })
-  await response.body?.cancel()
-  Object.assign(peer, { left, uploaded, announcedAt: now })
+  const started = peer.isStarted ? event : '&event=started'
+  const response = await fetch(`${url}/announce?${query}&${counters}${started}`, { signal })
+  const reply = decodeBencode(Buffer.from(await response.arrayBuffer()))
+  const found = reply.kind === 'dict' ? reply.entries.get('peers') : undefined
+  peer.isStarted = true
+  if (found?.kind !== 'bytes') return []
+  const { value } = found
+  return Array.from({ length: value.length / 6 }, (_, index) => value.readUInt16BE(index * 6 + 4))
 }

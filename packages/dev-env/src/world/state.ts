@@ -20,6 +20,8 @@ export type DemoSwarm = {
   size: number
   seeders: readonly string[]
   leechers: readonly string[]
+  /** What its data is generated from, and the SHA-1 of each piece in hex; absent if nobody has the data. */
+  content?: { name: string; pieces: readonly string[] } | undefined
 }
 
 /** Generated values that stay the same as long as the data exists. */
