@@ -1,9 +1,8 @@
 import { useRouterState } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef } from 'react'
-import { toasts } from '../feedback/toast.ts'
-import { useStore } from '../start/store.ts'
+import { Toasts } from './toasts.tsx'
 
-/** The frame of every page: the skip link, the bar and the toasts. Without a bar, the page is a narrow column. */
+/** The frame of every page: the skip link and the bar, which has a place for toasts. Without a bar, the page is a narrow column. */
 export function Frame({
   bar,
   className = 'page',
@@ -23,20 +22,8 @@ export function Frame({
       <main id="content" tabIndex={-1} className={bar ? className : 'bare'}>
         {children}
       </main>
-      <Toasts />
+      {!bar && <Toasts />}
     </>
-  )
-}
-
-function Toasts() {
-  return (
-    <div className="toasts" role="status">
-      {useStore(toasts).map(({ id, text, tone }) => (
-        <p key={id} className="toast" data-tone={tone}>
-          {text}
-        </p>
-      ))}
-    </div>
   )
 }
 

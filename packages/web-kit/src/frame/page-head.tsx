@@ -6,7 +6,7 @@ export function PageHead({ title, count, children }: { title: string; count?: st
   usePageTitle(title)
   return (
     <header className="manage-head">
-      <h1>{title}</h1>
+      <h1 dir="auto">{title}</h1>
       {count !== undefined && (
         <p className="muted" role="status">
           {count}

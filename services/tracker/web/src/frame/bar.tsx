@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { formatBytes, formatRatio } from '@vault-and-tracker/web-kit/format'
-import { Brand } from '@vault-and-tracker/web-kit/frame'
+import { Brand, Toasts } from '@vault-and-tracker/web-kit/frame'
 import type { OwnUser } from '../api/client.ts'
 import { ownUser } from '../api/queries.ts'
 import { AccountMenu } from './account-menu.tsx'
@@ -24,7 +24,10 @@ export function Bar({ onShowKeys }: { onShowKeys: () => void }) {
           <Link to="/upload">Upload</Link>
           {user && user.role !== 'member' && <Link to="/admin">Staff</Link>}
         </nav>
-        <SearchBox />
+        <div className="bar-search">
+          <SearchBox />
+          <Toasts />
+        </div>
         {user && <Standing user={user} />}
         <Bell />
         <AccountMenu username={user?.username} onShowKeys={onShowKeys} />

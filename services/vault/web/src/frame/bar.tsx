@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { Brand } from '@vault-and-tracker/web-kit/frame'
+import { Brand, Toasts } from '@vault-and-tracker/web-kit/frame'
 import { useAdministrator } from '../api/session.ts'
 import { AccountMenu } from './account-menu.tsx'
 
@@ -26,6 +26,7 @@ export function Bar() {
             Audit log
           </Link>
         </nav>
+        <Toasts />
         <AccountMenu />
       </div>
     </header>
