@@ -194,6 +194,25 @@ test('the bell counts notices, which lead to their torrents and are marked as re
   expect((await member.get('/api/notices/unread')).json).toMatchObject({ total: 0 })
 })
 
+test('a notice of a saved search leads to its list, and to all of them once it was deleted', async () => {
+  const member = await site.tracker.signedIn('collector')
+  const uploader = await site.tracker.signedIn('supplier')
+  const filters = 'search=harvest&resolution=1080p'
+  const id = (await member.post('/api/saved-searches', { name: 'Harvest', filters, notify: true })).member('id')
+  await addTorrent(uploader, 'The.Harvest.2024.1080p.WEB-DL.H.264-GROUP')
+  site.tracker.advance(120_000)
+  await site.tracker.context.useCases.savedSearches.notifyOfMatches()
+  const { page } = await site.open('/notices', NARROW, member)
+  await page.getByRole('link', { name: 'Harvest', exact: true }).press('Enter')
+  await page.getByRole('heading', { name: 'Harvest' }).waitFor()
+  expect(new URL(page.url()).search).toBe(`?${filters}&saved=${id}`)
+  await page.goBack()
+  await member.delete(`/api/saved-searches/${id}`)
+  await page.reload()
+  await page.getByRole('link', { name: 'Harvest', exact: true }).press('Enter')
+  await page.waitForURL('**/saved')
+})
+
 test('a member asks for seeders of a torrent that has none', async () => {
   const [uploader, member] = [await site.tracker.signedIn('sower'), await site.tracker.signedIn('asking')]
   const id = await addTorrent(uploader, 'Nobody.Seeds.This')

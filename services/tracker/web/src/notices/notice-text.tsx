@@ -51,7 +51,7 @@ export function NoticeText({ notice, onFollow }: { notice: Notice; onFollow: () 
           )}{' '}
           your saved search{' '}
           {details.search && (
-            <Link to="/saved" onClick={onFollow} dir="auto">
+            <Link to="/saved/$id" params={{ id: details.search.id }} preload={false} onClick={onFollow} dir="auto">
               {details.search.name}
             </Link>
           )}

@@ -1,10 +1,10 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router'
 import { oneOf, pageIn, type RawSearch } from '@vault-and-tracker/web-kit/address'
 import { notFoundIfMissing, preload } from '@vault-and-tracker/web-kit/start'
 import { categories } from '../api/queries.ts'
 import { rootRoute } from '../frame/root-route.tsx'
 import { ListPage } from './list-page.tsx'
-import { readListSearch } from './list-search.ts'
+import { addressOf, readListSearch } from './list-search.ts'
 import { torrent, torrentFiles, torrentList } from './queries.ts'
 import { savedSearches } from './saved/queries.ts'
 import { torrentDetails, torrentHistory } from './torrent-queries.ts'
@@ -45,4 +45,15 @@ const savedRoute = createRoute({
   component: lazyRouteComponent(() => import('./saved/saved-page.tsx'), 'SavedPage'),
 })
 
-export const torrentRoutes = [listRoute, torrentRoute, savedRoute] as const
+/** Links of notices have the id of a saved search; its filters may have changed since. */
+const savedListRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/saved/$id',
+  beforeLoad: async ({ context: { queries }, params }) => {
+    const saved = (await queries.query(savedSearches)).find(({ id }) => id === params.id)
+    if (saved === undefined) redirect({ to: '/saved', replace: true, throw: true })
+    else redirect({ to: '/torrents', search: addressOf(saved), replace: true, throw: true })
+  },
+})
+
+export const torrentRoutes = [listRoute, torrentRoute, savedRoute, savedListRoute] as const
