@@ -197,6 +197,8 @@ describe('the rules', () => {
     expect(await waiting()).toMatchObject({ rulesWaiting: false, user: { username: 'reader', ratio: null } })
     expect((await publish('# Be kind\r\n\r\n- Seed.', 0)).status).toBe(204)
     expect(await waiting()).toMatchObject({ rulesWaiting: true })
+    // The author has read them.
+    expect((await admin.get('/api/start')).json).toMatchObject({ rulesWaiting: false })
     expect((await member.get('/api/rules')).json).toMatchObject({ version: 1, text: '# Be kind\n\n- Seed.' })
     for (let time = 0; time < 2; time += 1)
       expect((await member.post('/api/rules/acceptance', { version: 1 })).status).toBe(204)
@@ -208,8 +210,8 @@ describe('the rules', () => {
     for (const version of [0, 1, 3]) expect((await member.post('/api/rules/acceptance', { version })).status).toBe(409)
     expect((await admin.get('/api/admin/rules')).json).toMatchObject({
       items: [
-        { version: 2, acceptances: 0, by: { username: 'admin' } },
-        { version: 1, acceptances: 1 },
+        { version: 2, acceptances: 1, by: { username: 'admin' } },
+        { version: 1, acceptances: 2 },
       ],
       total: 2,
     })

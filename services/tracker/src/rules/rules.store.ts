@@ -52,6 +52,10 @@ export function createRulesStore(db: Db): RulesStore {
           .returning('version')
           .executeTakeFirst()
         if (added === undefined) return false
+        await trx
+          .insertInto('rule_acceptances')
+          .values({ user_id: by.actorId, version: added.version, accepted_at: by.at })
+          .execute()
         await recordAdminAction(trx, by, {
           action: 'rules.publish',
           target: { type: 'site', id: null, name: null },

@@ -28,7 +28,7 @@ export type RulesStore = {
   current(userId: string): Promise<RulesForReader | undefined>
   /** Whether there is a current version that the user has not accepted. */
   isWaiting(userId: string): Promise<boolean>
-  /** Adds the version after `version`, recorded in the admin log; false if another version is current. */
+  /** Adds the version after `version`, accepted by its author, recorded in the admin log; false if another is current. */
   publish(text: string, version: number, by: ActedBy): Promise<boolean>
   /** Records an acceptance once; false if the version is not the current one. */
   accept(userId: string, version: number, at: Date): Promise<boolean>
@@ -49,7 +49,7 @@ export function createRules({ store, clock }: { store: RulesStore; clock: Clock 
     isWaiting: (userId: string) => store.isWaiting(userId),
 
     /**
-     * Publishes a new version, which members have to accept again.
+     * Publishes a new version, which all but its author have to accept again.
      *
      * @param replaces the version that the author has read; 0 for the first one
      * @throws ApiError CONFLICT if another version is current
