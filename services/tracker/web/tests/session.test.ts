@@ -65,7 +65,9 @@ test('an invited visitor creates an account', async () => {
   const admin = await site.tracker.signedIn('inviting-admin', 'admin')
   const code = (await admin.post('/api/user/invites')).member('code')
   const { page, problems } = await site.open(`/register?invite=${code}`, DESKTOP)
-  await page.getByLabel('Username').fill('alice')
+  await page.getByLabel('Username').waitFor()
+  // The link has the code.
+  await page.keyboard.type('alice')
   await page.getByLabel('Email').fill('carol@example.org')
   await page.getByLabel('Password').fill('long enough to guess')
   expect(await page.getByLabel('Invite code').inputValue()).toBe(code)

@@ -60,18 +60,20 @@ function RegisterForm({ needsInvite }: { needsInvite: boolean }) {
       {needsInvite && (
         <TextField
           label="Invite code"
+          autoFocus={invite === undefined}
           name="invite"
           defaultValue={invite}
           required
           maxLength={200}
           autoComplete="off"
           spellCheck={false}
-          hint="Ask a member for one. Invites expire after 7 days."
+          {...(invite === undefined && { hint: 'Ask a member for one. Invites expire after 7 days.' })}
           error={error}
         />
       )}
       <TextField
         label="Username"
+        autoFocus={!needsInvite || invite !== undefined}
         name="username"
         autoComplete="username"
         autoCapitalize="none"
