@@ -4,7 +4,7 @@ import type { Client } from '../../tests/support/client.ts'
 import { makePng } from '../../tests/support/make-png.ts'
 import { requestsAreWritten } from '../../tests/support/torznab-log.ts'
 import { fillCatalogue } from './support/catalogue.ts'
-import { addTorrent, DESKTOP, NARROW, useSite } from './support/site.ts'
+import { addTorrent, DESKTOP, NARROW, pressOn, tabTo, typeInto, useSite } from './support/site.ts'
 
 const site = useSite({ UPLOAD_APPROVAL: 'manual' })
 let admin: Client
@@ -109,10 +109,10 @@ describe('the settings of the site', () => {
 
   test('settings of the panel replace those of the server, which a choice restores', async () => {
     const { page, problems } = await site.open('/admin/site', NARROW, admin)
-    await page.getByLabel('Registration').selectOption('Closed')
-    await page.getByLabel('Second factor for staff').selectOption('Optional')
-    await page.getByLabel('Minimum seed time, hours').fill('12')
-    await page.getByRole('button', { name: 'Save settings' }).click()
+    await typeInto(page.getByLabel('Registration'), 'Closed')
+    await typeInto(page.getByLabel('Second factor for staff'), 'Optional')
+    await typeInto(page.getByLabel('Minimum seed time, hours'), '12')
+    await pressOn(page.getByRole('button', { name: 'Save settings' }), 'Enter')
     await page.getByText('Set here;').nth(2).waitFor()
     expect(await problems('site-policy')).toEqual([])
     expect((await admin.get('/api/site')).json).toMatchObject({ registration: 'closed' })
@@ -266,19 +266,22 @@ describe('moderation', () => {
     await page.getByRole('heading', { name: 'Long.Harbour' }).waitFor()
     await page.getByRole('note', { name: 'Record of the uploader' }).filter({ hasText: '3 pending' }).waitFor()
     await page.keyboard.press('e')
-    await page.getByRole('dialog').getByLabel('Name').fill('The.Long.Harbour.S02E06.1080p.WEB-DL.H.264-GROUP')
-    await page.getByRole('dialog').getByLabel('Name').press('Enter')
+    await page.getByRole('dialog').waitFor()
+    await tabTo(page.getByRole('dialog').getByLabel('Name'))
+    await page.keyboard.press('ControlOrMeta+a')
+    await page.keyboard.type('The.Long.Harbour.S02E06.1080p.WEB-DL.H.264-GROUP')
+    await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'S02E06' }).waitFor()
     await page.getByRole('list', { name: 'Torrents' }).getByText('S02E06').waitFor()
     expect(await stateOf(first)).toEqual(['pending', null])
 
-    await page.getByRole('textbox', { name: 'Note' }).fill('Asked for a sample.')
-    await page.getByRole('button', { name: 'Add note' }).press('Enter')
+    await typeInto(page.getByRole('textbox', { name: 'Note' }), 'Asked for a sample.')
+    await pressOn(page.getByRole('button', { name: 'Add note' }), 'Enter')
     await page.getByRole('list', { name: 'Notes' }).getByText('Asked for a sample.').waitFor()
 
-    for (const name of ['Paper', 'Distant']) await page.getByLabel(`Select ${name}`).press('Space')
+    for (const name of ['Paper', 'Distant']) await pressOn(page.getByLabel(`Select ${name}`), 'Space')
     expect(await problems('moderation-selected')).toEqual([])
-    await page.getByRole('button', { name: 'Reject selected' }).press('Enter')
+    await pressOn(page.getByRole('button', { name: 'Reject selected' }), 'Enter')
     await page.getByLabel('Reason').waitFor()
     await page.keyboard.type('a sample is missing')
     await page.keyboard.press('Tab')

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals'
 import type { Client } from '../../tests/support/client.ts'
 import { makeTorrent } from '../../tests/support/make-torrent.ts'
-import { DESKTOP, NARROW, useSite } from './support/site.ts'
+import { chooseFile, DESKTOP, NARROW, pressOn, useSite } from './support/site.ts'
 
 const site = useSite({ UPLOAD_APPROVAL: 'manual' })
 let staff: Client
@@ -195,17 +195,19 @@ test('an upload form shows at once what the catalogue has, and asks why a duplic
   expect(await queue.problems('moderation-duplicate')).toEqual([])
 })
 
-test('its uploader edits the texts and options of a torrent', async () => {
+test('its uploader edits the texts and options of a torrent by keyboard', async () => {
   const name = 'Edited.Later.2024.1080p.WEB-DL.H.264-GROUP'
   const id = (await staff.upload(makeTorrent(name), { category: 'movies', mediaInfo: MEDIA_INFO })).member('id')
   const { page, problems } = await site.open(`/torrents/${id}`, NARROW, staff)
-  await page.getByRole('button', { name: 'Edit torrent' }).click()
-  await page.getByLabel('New NFO file').setInputFiles(fileOf('release.nfo', NFO))
-  await page.getByLabel('Remove MediaInfo').check()
-  await page.getByLabel('Scene release').check()
+  await pressOn(page.getByRole('button', { name: 'Edit torrent' }), 'Enter')
+  await chooseFile(page.getByLabel('New NFO file'), fileOf('release.nfo', NFO))
+  await pressOn(page.getByLabel('Remove MediaInfo'), 'Space')
+  await pressOn(page.getByLabel('Scene release'), 'Space')
   expect(await problems('torrent-edit-texts')).toEqual([])
-  await page.getByRole('button', { name: 'Save torrent' }).click()
-  await page.getByRole('link', { name: 'NFO', exact: true }).click()
+  await pressOn(page.getByRole('button', { name: 'Save torrent' }), 'Enter')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Edit torrent')
+  await pressOn(page.getByRole('link', { name: 'NFO', exact: true }), 'Enter')
   await page.getByText('Paper Moons, 2024').waitFor()
   expect((await staff.get(`/api/torrents/${id}`)).json).toMatchObject({
     hasNfo: true,

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals'
 import type { Client } from '../../tests/support/client.ts'
 import { makeTorrent } from '../../tests/support/make-torrent.ts'
-import { DESKTOP, NARROW, useSite } from './support/site.ts'
+import { chooseFile, DESKTOP, NARROW, pressOn, tabTo, typeInto, useSite } from './support/site.ts'
 
 const site = useSite()
 let member: Client
@@ -43,31 +43,37 @@ const OTHER_ADDRESSES = [
   ['TVDB', 'https://thetvdb.com/series/24'],
 ] as const
 
-test('a member uploads a torrent, corrects the preview, and downloads the copy of the tracker', async () => {
+test('a member uploads a torrent by keyboard, corrects the preview, and downloads the copy of the tracker', async () => {
   const name = 'The.Long.Harbour.S02E05.1080p.WEB-DL.H.264-GROUP'
   const { page, problems } = await site.open('/upload', NARROW, member)
   await page.getByText('or drop it here').waitFor()
   expect(await problems('upload')).toEqual([])
-  await page.getByLabel('Choose a .torrent file').setInputFiles(fileOf(name))
+  await chooseFile(page.getByLabel('Choose a .torrent file'), fileOf(name))
   await page.getByRole('heading', { name: 'The Long Harbour' }).waitFor()
-  await page.getByLabel('Category').selectOption('tv')
+  await tabTo(page.getByLabel('Category'))
+  // From the proposed category to its parent.
+  await page.keyboard.press('ArrowUp')
   const preview = page.getByRole('region', { name: 'Preview' })
   await preview.getByText('TV / HD').waitFor()
-  await page.getByLabel('Name').fill(name.replace('1080p', '2160p'))
+  // Tab selects the text of a field.
+  await typeInto(page.getByLabel('Name'), name.replace('1080p', '2160p'))
   await preview.getByText('TV / UHD/4K').waitFor()
   expect(await problems('upload-understood')).toEqual([])
 
-  await page.getByLabel('IMDb').fill('tt0000000')
-  await page.getByRole('button', { name: 'Upload torrent' }).click()
+  await typeInto(page.getByLabel('IMDb'), 'tt0000000')
+  await pressOn(page.getByRole('button', { name: 'Upload torrent' }), 'Enter')
   await page.locator('.field-problem').waitFor()
   expect(await problems('upload-refused')).toEqual([])
 
-  await page.getByLabel('IMDb').fill('tt0111161')
-  await page.getByRole('button', { name: 'Upload torrent' }).click()
+  // The field with the problem has the focus.
+  await page.keyboard.press('ControlOrMeta+a')
+  await page.keyboard.type('tt0111161')
+  await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'Seed the tracker’s copy' }).waitFor()
   expect(await problems('upload-done')).toEqual([])
   const download = page.waitForEvent('download')
-  await page.getByRole('link', { name: 'Download .torrent' }).click()
+  await page.keyboard.press('Tab')
+  await pressOn(page.getByRole('link', { name: 'Download .torrent' }), 'Enter')
   expect((await download).suggestedFilename()).toBe(`${name.replace('1080p', '2160p')}.torrent`)
 })
 

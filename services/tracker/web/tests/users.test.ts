@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals'
 import type { Client } from '../../tests/support/client.ts'
 import { createMember, type TestMember, uploadTorrent } from '../../tests/support/members.ts'
 import { PASSWORD } from '../../tests/support/tracker.ts'
-import { DESKTOP, NARROW, useSite } from './support/site.ts'
+import { DESKTOP, NARROW, pressOn, typeInto, useSite } from './support/site.ts'
 
 const site = useSite()
 let admin: Client
@@ -101,25 +101,27 @@ test('a list that cannot be loaded shows an error and can be retried', async () 
   await page.getByRole('link', { name: 'alice' }).waitFor()
 })
 
-test('rights are changed; a change with consequences needs a confirmation by name', async () => {
+test('rights are changed by keyboard; a change with consequences needs a confirmation by name', async () => {
   const member = await site.tracker.signedIn('dave')
   const id = await idOf(member)
   const { page } = await site.open(`/admin/users/${id}`, DESKTOP, admin)
   const dialog = page.getByRole('dialog')
-  await page.getByLabel('Download rate').fill('0')
-  await page.getByLabel('Invites left').fill('3')
-  await page.getByRole('button', { name: 'Save changes' }).click()
+  await typeInto(page.getByLabel('Download rate'), '0')
+  await typeInto(page.getByLabel('Invites left'), '3')
+  await page.keyboard.press('Enter')
   await page.getByText('Saved.').waitFor()
   await page.getByRole('heading', { name: 'dave Freeleech' }).waitFor()
-  await page.getByLabel('State', { exact: true }).selectOption('Suspended')
-  await page.getByLabel('Suspended until').fill('2099-01-31T12:00')
-  await page.getByLabel('Reason').fill('shares an account')
-  await page.getByRole('button', { name: 'Save changes' }).click()
+  await typeInto(page.getByLabel('State', { exact: true }), 'Suspended')
+  await typeInto(page.getByLabel('Suspended until'), '01312099')
+  await page.keyboard.press('Tab')
+  await page.keyboard.type('1200PM')
+  await typeInto(page.getByLabel('Reason'), 'shares an account')
+  await pressOn(page.getByRole('button', { name: 'Save changes' }), 'Enter')
   await dialog.getByText('They cannot sign in').waitFor()
-  await dialog.getByRole('button', { name: 'Save changes' }).click()
+  await page.keyboard.press('Enter')
   expect((await member.get('/api/user/me')).status).toBe(200)
-  await dialog.getByLabel('Type “dave” to confirm').fill('dave')
-  await dialog.getByRole('button', { name: 'Save changes' }).click()
+  await typeInto(dialog.getByLabel('Type “dave” to confirm'), 'dave')
+  await pressOn(dialog.getByRole('button', { name: 'Save changes' }), 'Enter')
   await page.getByRole('heading', { name: 'dave Suspended Freeleech' }).waitFor()
   await page.locator('.user-head').getByText('shares an account').waitFor()
   expect((await member.get('/api/user/me')).status).toBe(403)
@@ -146,12 +148,15 @@ test('a warning is shown to the user as a notice, and to staff', async () => {
   await staff.page.keyboard.press('Enter')
   await staff.page.locator('.toast').waitFor()
   const covered = await staff.page.evaluate<string[]>(`(() => {
-    scrollTo(0, document.body.scrollHeight)
-    const toast = document.querySelector('.toast').getBoundingClientRect()
-    return [...document.querySelectorAll('main a, main button, main input')].flatMap((control) => {
-      const { top, bottom } = control.getBoundingClientRect()
-      return bottom > toast.top && top < toast.bottom ? [control.textContent] : []
-    })
+    const placeOf = (element) => element.getBoundingClientRect()
+    const toast = placeOf(document.querySelector('.toast'))
+    const meetsToast = ({ top, bottom, left, right, width }) =>
+      width > 0 && bottom > toast.top && top < toast.bottom && right > toast.left && left < toast.right
+    const bar = placeOf(document.querySelector('.bar'))
+    return [...document.querySelectorAll('.bar :is(a, button, input, span)')]
+      .filter((each) => meetsToast(placeOf(each)))
+      .map((each) => each.outerHTML)
+      .concat(toast.bottom <= bar.bottom && toast.right <= innerWidth ? [] : ['the page'])
   })()`)
   expect(covered).toEqual([])
   await staff.page.getByText('1 warning', { exact: true }).waitFor()

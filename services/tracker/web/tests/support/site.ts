@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll } from '@jest/globals'
 import { launchChromium, type View, type Visit, visitPage } from '@vault-and-tracker/dev-env'
-import type { Browser } from 'playwright-core'
+import type { Browser, Locator } from 'playwright-core'
 import type { Client } from '../../../tests/support/client.ts'
 import { makeTorrent } from '../../../tests/support/make-torrent.ts'
 import { startTracker, type TestTracker } from '../../../tests/support/tracker.ts'
@@ -91,6 +91,38 @@ export async function addTorrent(
   // No test reads the pieces, and those of a large file would take long to create.
   const answer = await member.upload(makeTorrent(name, content), { category })
   return answer.member('id')
+}
+
+/** More controls than any page has before its last one. */
+const MAX_TABS = 80
+
+/** Moves the focus with Tab to a control. @throws {Error} if Tab does not reach it */
+export async function tabTo(control: Locator): Promise<void> {
+  const page = control.page()
+  for (let tabs = 0; tabs < MAX_TABS; tabs += 1) {
+    if ((await control.and(page.locator(':focus')).count()) > 0) return
+    await page.keyboard.press('Tab')
+  }
+  throw new Error(`Tab does not reach ${String(control)}`)
+}
+
+/** Moves the focus with Tab to a field, and types. */
+export async function typeInto(field: Locator, text: string): Promise<void> {
+  await tabTo(field)
+  await field.page().keyboard.type(text)
+}
+
+/** Moves the focus with Tab to a control, and presses a key. */
+export async function pressOn(control: Locator, key: 'Enter' | 'Space'): Promise<void> {
+  await tabTo(control)
+  await control.page().keyboard.press(key)
+}
+
+/** Opens the chooser of a file field with the keyboard, and chooses a file. */
+export async function chooseFile(field: Locator, file: Parameters<Locator['setInputFiles']>[0]): Promise<void> {
+  const opened = field.page().waitForEvent('filechooser')
+  await pressOn(field, 'Enter')
+  await (await opened).setFiles(file)
 }
 
 /** Checks or unchecks a value of a filter behind a button; the list may show how many torrents have it. */
