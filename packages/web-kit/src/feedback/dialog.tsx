@@ -43,7 +43,9 @@ export function Dialog({ title, onClose, children }: { title: string; onClose: (
           leave()
         }}
       >
-        <h2 id={id}>{title}</h2>
+        <h2 id={id} dir="auto">
+          {title}
+        </h2>
         <Drafts value={drafts}>{children}</Drafts>
       </dialog>
       {isAsking && <Discard onDiscard={onClose} onKeep={() => setAsking(false)} />}

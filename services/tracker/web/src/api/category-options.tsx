@@ -5,7 +5,7 @@ import { categories, flatten } from './queries.ts'
 export function CategoryOptions() {
   const { data = [] } = useQuery(categories)
   return flatten(data).map(({ slug, path }) => (
-    <option key={slug} value={slug}>
+    <option key={slug} value={slug} dir="auto">
       {path}
     </option>
   ))

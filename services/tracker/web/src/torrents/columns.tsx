@@ -36,7 +36,7 @@ export function torrentColumns(
     {
       isEvident: true,
       head: 'Category',
-      cell: ({ category }) => <span className="muted">{known.get(category)?.path ?? category}</span>,
+      cell: ({ category }) => <bdi className="muted">{known.get(category)?.path ?? category}</bdi>,
     },
     { isEvident: true, head: 'Size', align: 'end', sort: 'size', cell: ({ size }) => formatBytes(size) },
     {

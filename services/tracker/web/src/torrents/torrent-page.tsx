@@ -80,7 +80,7 @@ function TorrentFacts({ torrent, now }: { torrent: Torrent; now: number }) {
           torrent.category === '' ? (
             'None'
           ) : (
-            <Link to="/torrents" search={{ category: torrent.category }}>
+            <Link to="/torrents" search={{ category: torrent.category }} dir="auto">
               {path}
             </Link>
           ),

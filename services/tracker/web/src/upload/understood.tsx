@@ -20,7 +20,7 @@ export function Understood({ preview, isStale }: { preview: TorrentPreview; isSt
           ['Size', formatBytes(size)],
           ['Files', formatCount(files)],
           ...numbering(release),
-          ...(path === undefined ? [] : [['Category', path] as const]),
+          ...(path === undefined ? [] : [['Category', <bdi>{path}</bdi>] as const]),
         ]}
       />
       <details>

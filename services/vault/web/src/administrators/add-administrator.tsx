@@ -47,7 +47,16 @@ export function AddAdministrator({ onClose }: { onClose: () => void }) {
       onSubmit={(values) => add.mutate(values)}
       onClose={onClose}
     >
-      <TextField label="Name" name="name" required maxLength={100} autoComplete="off" data-focus="" error={add.error} />
+      <TextField
+        label="Name"
+        name="name"
+        dir="auto"
+        required
+        maxLength={100}
+        autoComplete="off"
+        data-focus=""
+        error={add.error}
+      />
       <SelectField
         label="Role"
         name="role"

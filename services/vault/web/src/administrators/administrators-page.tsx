@@ -61,7 +61,7 @@ function columnsAt(
   onRemove: ((administrator: Administrator) => void) | undefined,
 ): readonly Column<Administrator>[] {
   return [
-    { head: 'Name', isMain: true, cell: ({ name }) => name },
+    { head: 'Name', isMain: true, cell: ({ name }) => <bdi>{name}</bdi> },
     { head: 'Role', isEvident: true, cell: ({ role }) => ROLE_NAMES[role] },
     {
       head: 'Projects',

@@ -31,7 +31,7 @@ export function Sessions() {
 
 function columnsFor(onRevoke: ((session: Session) => void) | undefined): readonly Column<Session>[] {
   return [
-    { head: 'Name', isMain: true, cell: ({ name }) => name },
+    { head: 'Name', isMain: true, cell: ({ name }) => <bdi>{name}</bdi> },
     { head: 'Actor', cell: ({ actor }) => <span className="names">{actor}</span> },
     { head: 'Roles', isEvident: true, cell: ({ roles }) => <span className="names">{roles.join('; ')}</span> },
     { head: 'Signed in', align: 'end', cell: ({ createdAt }) => formatExactTime(createdAt) },

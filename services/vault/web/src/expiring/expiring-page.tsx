@@ -79,7 +79,11 @@ function columnsAt(
       cell: ({ key, note }) => (
         <>
           <code>{key}</code>
-          {note !== undefined && <div className="muted note">{note}</div>}
+          {note !== undefined && (
+            <div className="muted note" dir="auto">
+              {note}
+            </div>
+          )}
         </>
       ),
     },

@@ -35,7 +35,7 @@ export function AccountMenu() {
         <>
           {session !== null && (
             <p className="account-about">
-              <span className="long-name">{session.name}</span>
+              <bdi className="long-name">{session.name}</bdi>
               <br />
               <span className="muted">
                 Session ends <time dateTime={session.expiresAt}>{formatExactTime(session.expiresAt)}</time>

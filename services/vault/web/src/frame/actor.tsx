@@ -24,11 +24,11 @@ export function Actor(props: { actor: string | null; keyName: string | undefined
   if (kind === 'key')
     return (
       <span title={value}>
-        key <span className="long-name">{keyName}</span> <code>{value.slice(0, SHOWN_FINGERPRINT)}…</code>
+        key <bdi className="long-name">{keyName}</bdi> <code>{value.slice(0, SHOWN_FINGERPRINT)}…</code>
       </span>
     )
   // A subject may contain colons.
-  if (kind === 'oidc') return <span className="long-name">{actor.slice('oidc:'.length)}</span>
+  if (kind === 'oidc') return <bdi className="long-name">{actor.slice('oidc:'.length)}</bdi>
   const name = named === undefined ? 'an administrator' : named.find(({ id }) => id === value)?.name
-  return <span title={value}>{name ?? 'a removed administrator'}</span>
+  return <bdi title={value}>{name ?? 'a removed administrator'}</bdi>
 }

@@ -21,6 +21,7 @@ export function DetailFields({ current = {}, error }: { current?: Details; error
         <TextField
           label="Owner"
           name="owner"
+          dir="auto"
           defaultValue={owner}
           maxLength={100}
           placeholder="none"
@@ -39,6 +40,7 @@ export function DetailFields({ current = {}, error }: { current?: Details; error
       <TextField
         label="Note"
         name="note"
+        dir="auto"
         defaultValue={note}
         maxLength={500}
         placeholder="none"

@@ -82,8 +82,12 @@ function columnsOf(move: MoveRow, remove: (row: TreeRow) => void): readonly Colu
           preload={false}
           data-level={parent === undefined ? 0 : 1}
         >
-          {parent !== undefined && <span className="visually-hidden">{parent.name}: </span>}
-          {category.name}
+          {parent !== undefined && (
+            <span className="visually-hidden">
+              <bdi>{parent.name}</bdi>:{' '}
+            </span>
+          )}
+          <bdi>{category.name}</bdi>
         </Link>
       ),
     },

@@ -77,7 +77,7 @@ function Verdict({ torrent }: { torrent: Torrent }) {
 
 function Category({ slug }: { slug: string }) {
   const { data: tree = [] } = useQuery(categories)
-  return flatten(tree).find((entry) => entry.slug === slug)?.path ?? (slug || 'None')
+  return <bdi>{flatten(tree).find((entry) => entry.slug === slug)?.path ?? (slug || 'None')}</bdi>
 }
 
 function Uploader({ name, isHidden }: { name: string | null; isHidden: boolean }) {

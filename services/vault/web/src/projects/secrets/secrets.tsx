@@ -113,7 +113,11 @@ function columnsAt(
       cell: ({ key, note, references }) => (
         <>
           <code>{key}</code> {references === true && <span className="tag">references</span>}
-          {note !== undefined && <div className="muted note">{note}</div>}
+          {note !== undefined && (
+            <div className="muted note" dir="auto">
+              {note}
+            </div>
+          )}
         </>
       ),
     },
