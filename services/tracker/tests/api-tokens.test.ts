@@ -264,6 +264,26 @@ describe('Torznab', () => {
   })
 })
 
+test('an API token reads the feeds of its member, and downloads from them with the scope', async () => {
+  await site.upload('Listed.Harbour.S01E01.1080p.WEB.x264-GRP')
+  const search = await alice.client.post('/api/saved-searches', { name: 'Listed', filters: 'search=listed' })
+  const feed = (token: string, list = `&savedSearch=${search.member('id')}`) =>
+    createClient(replica.url).get(`/api/feeds/rss?token=${token}${list}`)
+  const both = await createToken(alice.client, ['torznab', 'download'])
+  const [item, ...others] = (await readFeed(await feed(both.token))).items
+  expect([item?.title, others]).toEqual(['Listed.Harbour.S01E01.1080p.WEB.x264-GRP', []])
+  expect((await readFeed(await feed(both.token, ''))).items).toEqual([])
+  const download = (url: string) => createClient(replica.url).get(url.replace('http://tracker.test', ''))
+  expect((await download(item?.link ?? '')).status).toBe(200)
+  const reading = await createToken(alice.client, ['torznab'])
+  const [unloadable] = (await readFeed(await feed(reading.token))).items
+  expect(refusalIn(await download(unloadable?.link ?? ''))).toEqual([403, expect.stringMatching(/scope download\.$/)])
+  const foreign = await createToken(bob.client, ['torznab'])
+  expect((await feed(foreign.token)).status).toBe(404)
+  expect((await feed(`${both.token}x`)).status).toBe(401)
+  expect((await feed((await createToken(alice.client, ['read'])).token)).status).toBe(403)
+})
+
 test('the state of a member counts at once, in the words of their suspension', async () => {
   const carol = await createMember(site.tracker, 'carol')
   const { token } = await createToken(carol.client, ['read', 'torznab'])

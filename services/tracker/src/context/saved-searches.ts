@@ -24,7 +24,7 @@ export function createSavedSearchUseCases(
   },
 ) {
   const { search, torrents, bookmarks } = parts.catalogue.useCases
-  const { tokens } = parts.tokens
+  const { tokens, apiTokens } = parts.tokens
   const savedSearches = createSavedSearches({
     store: createSavedSearchStore(db),
     search,
@@ -41,7 +41,7 @@ export function createSavedSearchUseCases(
     onError: (error) => logger.warn({ err: error }, 'could not look for matches of saved searches; will retry'),
   })
   const feeds = createFeeds({
-    ...{ tokens, savedSearches, search, torrents, bookmarks },
+    ...{ tokens, apiTokens, savedSearches, search, torrents, bookmarks },
     accounts: parts.accounts.accounts,
     catalogue: parts.catalogue.catalogueState,
     settings: parts.torznab.useCases.torznabConfiguration,

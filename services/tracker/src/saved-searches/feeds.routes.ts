@@ -19,7 +19,7 @@ const feedToken = z
 
 const endpoint = endpoints<{ feeds: Feeds; tokens: Tokens; feedUrl: (token: string) => string }>()
 const own = { tag: 'saved searches', access: 'member' } as const
-const token = z.string().meta({ description: 'of this feed' })
+const token = z.string().meta({ description: 'of this feed, or an API token' })
 
 /** Feeds of saved searches and bookmarks, and their addresses. */
 export const feedEndpoints = [
@@ -68,7 +68,13 @@ export const feedEndpoints = [
     operationId: 'readFeed',
     summary: 'Read a feed as RSS: its newest 100 torrents',
     limit: 'search',
-    query: z.object({ token }),
+    query: z.object({
+      token,
+      savedSearch: z
+        .string()
+        .optional()
+        .meta({ description: 'the list that an API token reads; the bookmarks without it' }),
+    }),
     answerTypes: ['application/rss+xml'],
     isConditional: true,
     errors: ['NOT_FOUND'],

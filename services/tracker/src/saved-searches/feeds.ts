@@ -2,7 +2,9 @@ import type { Feed } from '@vault-and-tracker/torznab-xml'
 import { type Account, type Accounts, refusalOf } from '../accounts/accounts.ts'
 import { apiError } from '../errors.ts'
 import type { Search } from '../search/search.ts'
-import type { OwnedToken, Tokens } from '../tokens/tokens.ts'
+import type { ApiTokens } from '../tokens/api-tokens.ts'
+import { isTokenText } from '../tokens/token-text.ts'
+import type { Tokens } from '../tokens/tokens.ts'
 import type { Bookmarks } from '../torrents/bookmarks.ts'
 import type { Torrents } from '../torrents/torrents.ts'
 import type { CatalogueStates } from '../torznab/catalogue-state.ts'
@@ -20,6 +22,18 @@ export type FeedReader = {
   readonly token: string
 }
 
+/** A request for a feed or a file of one. */
+export type FeedRequest = {
+  /** The token of a feed, or an API token. */
+  readonly token: string
+  /** The list that an API token reads; undefined for the bookmarks. The token of a feed has its own. */
+  readonly savedSearch: string | undefined
+  readonly address: string
+  readonly kind: 'search' | 'download'
+}
+
+type Opened = Omit<FeedReader, 'token'> & { readonly refusal: Error | undefined }
+
 /** A reader, or the number of seconds until a limit allows the request. */
 export type Admission = { readonly reader: FeedReader } | { readonly waitSeconds: number }
 
@@ -29,11 +43,12 @@ export type Feeds = ReturnType<typeof createFeeds>
 const ITEMS = 100
 
 /**
- * Feeds of saved searches and bookmarks for feed readers. A token opens one feed and downloads torrents for its user. The
- * settings, limits and blocks of the Torznab API apply, which counts the same requests.
+ * Feeds of saved searches and bookmarks for feed readers. The token of a feed opens that one and downloads torrents for its
+ * user; an API token opens all lists of its user, and downloads if it has the scope. The settings, limits and blocks of the Torznab API apply, which counts the same requests.
  */
 export function createFeeds(deps: {
-  tokens: Pick<Tokens, 'find' | 'recordUse'>
+  tokens: Pick<Tokens, 'find'>
+  apiTokens: Pick<ApiTokens, 'find'>
   accounts: Pick<Accounts, 'byId'>
   savedSearches: Pick<SavedSearches, 'find'>
   bookmarks: Pick<Bookmarks, 'newest'>
@@ -61,36 +76,46 @@ export function createFeeds(deps: {
     return { name, entries: items.map((torrent) => ({ torrent, at: torrent.createdAt })) }
   }
 
-  /** The owner of a token; undefined if it is unknown, or the owner is banned, as for a passkey. */
-  async function ownerOf(token: OwnedToken | undefined): Promise<Account | undefined> {
-    const account = token && (await deps.accounts.byId(token.userId))
-    return account?.state === 'banned' ? undefined : account
+  /** What a token opens; undefined if it is not valid, or its owner is banned, as for a passkey. */
+  async function openedBy(request: FeedRequest): Promise<Opened | undefined> {
+    const { token: text, savedSearch, address, kind } = request
+    if (isTokenText(text)) {
+      const scope = kind === 'search' ? 'torznab' : 'download'
+      const { holder, refusal } = await deps.apiTokens.find(text, { scope, address })
+      if (holder === undefined || refusal?.reason === 'banned') return undefined
+      return { account: holder.account, savedSearch: savedSearch ?? null, refusal: refusal?.error }
+    }
+    const token = await deps.tokens.find(text, address)
+    if (token === undefined) return undefined
+    const account = await deps.accounts.byId(token.userId)
+    if (account.state === 'banned') return undefined
+    const blocked = account.apiBlocked ? apiError('FORBIDDEN', 'This account is blocked from the API.') : undefined
+    return { account, savedSearch: token.savedSearch, refusal: refusalOf(account) ?? blocked }
   }
 
   return {
     /**
      * Finds the owner of a token and counts the request.
      *
-     * @throws ApiError UNAUTHORIZED for an unknown token; FORBIDDEN if the Torznab API is off, or the user may not use it
+     * @throws ApiError UNAUTHORIZED for an unknown token; FORBIDDEN if the Torznab API is off, or the user or the token may
+     *   not use it
      */
-    async admit(text: string, address: string, kind: 'search' | 'download'): Promise<Admission> {
+    async admit(request: FeedRequest): Promise<Admission> {
       const { enabled, windowSeconds, searchLimit, downloadLimit } = await deps.settings.current()
       if (!enabled) throw apiError('FORBIDDEN', 'Feeds and the Torznab API are switched off.')
-      const token = await deps.tokens.find(text)
-      const account = await ownerOf(token)
-      if (token === undefined || account === undefined) {
+      const { address, kind } = request
+      const opened = await openedBy(request)
+      if (opened === undefined) {
         const waitSeconds = await deps.limits.takeWrongKey(address)
         if (waitSeconds > 0) return { waitSeconds }
         throw apiError('UNAUTHORIZED', 'This feed address is not valid. It may have been revoked.')
       }
+      const { account, savedSearch, refusal } = opened
       const limit = kind === 'search' ? searchLimit : downloadLimit
       const verdict = await deps.limits.take({ userId: account.id, address, kind, limit, windowSeconds })
       if (!verdict.allowed) return { waitSeconds: verdict.retryAfterSeconds }
-      const refusal = refusalOf(account)
       if (refusal) throw refusal
-      if (account.apiBlocked) throw apiError('FORBIDDEN', 'This account is blocked from the API.')
-      deps.tokens.recordUse(token, address)
-      return { reader: { account, savedSearch: token.savedSearch, token: text } }
+      return { reader: { account, savedSearch, token: request.token } }
     },
 
     /** The newest torrents of the feed's list. @throws ApiError as `SavedSearches.find` and `Search.list` do */

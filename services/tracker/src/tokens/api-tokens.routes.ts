@@ -53,8 +53,9 @@ export const apiTokenEndpoints = [
         .max(SCOPES.length, `must be at most ${SCOPES.length}`),
       expires: givenTime.nullable().default(null),
       addresses: z
-        .array(z.string().max(50).refine(isAddressRange, 'must be addresses or CIDR ranges, such as 203.0.113.0/24'))
+        .array(z.string().max(50))
         .max(MAX_ADDRESSES, `must be at most ${MAX_ADDRESSES}`)
+        .refine((ranges) => ranges.every(isAddressRange), 'must be addresses or CIDR ranges, such as 203.0.113.0/24')
         .default([]),
       password: z.string().max(1_024).meta({ description: 'of your account' }),
     }),

@@ -77,12 +77,12 @@ export function createTokens({
       if (!isId(id) || !(await store.revoke(id, userId))) throw apiError('NOT_FOUND', 'There is no such feed address.')
     },
 
-    /** The token with this text. */
-    find: async (text: string): Promise<OwnedToken | undefined> =>
-      TOKEN.test(text) ? byHash(hashOfToken(text).toString('hex')) : undefined,
-
-    /** Records that a token was used. */
-    recordUse: (token: Token, address: string): void => uses.add(token, address),
+    /** The token with this text, whose use is recorded. */
+    async find(text: string, address: string): Promise<OwnedToken | undefined> {
+      const token = TOKEN.test(text) ? await byHash(hashOfToken(text).toString('hex')) : undefined
+      if (token !== undefined) uses.add(token, address)
+      return token
+    },
   }
 }
 
