@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals'
+import { createToken } from '../../tests/support/api-tokens.ts'
 import type { Client } from '../../tests/support/client.ts'
 import { createMember, type TestMember, uploadTorrent } from '../../tests/support/members.ts'
 import { PASSWORD } from '../../tests/support/tracker.ts'
@@ -49,6 +50,19 @@ test('the sessions, invites and history of a user', async () => {
   await page.getByRole('link', { name: 'History' }).click()
   await page.getByText('to see the history').waitFor()
   expect(await problems('user-history')).toEqual([])
+})
+
+test('an administrator revokes an API token of a user, who is notified', async () => {
+  const member = await site.tracker.signedIn('token-owner')
+  await createToken(member, ['read'], { name: 'Dashboard' })
+  const { page, problems } = await site.open(`/admin/users/${await idOf(member)}?tab=tokens`, NARROW, admin)
+  await page.getByRole('button', { name: 'Revoke Dashboard' }).click()
+  expect(await problems('user-tokens')).toEqual([])
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke token' }).click()
+  await page.getByText('token-owner has no API tokens.').waitFor()
+  const { page: notices, problems: noticeProblems } = await site.open('/notices', NARROW, member)
+  await notices.getByText('revoked your API token Dashboard').waitFor()
+  expect(await noticeProblems('notice-token')).toEqual([])
 })
 
 test('an administrator revokes an invite of a user', async () => {

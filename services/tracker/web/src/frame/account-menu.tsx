@@ -29,7 +29,7 @@ export function AccountMenu({ username, onShowKeys }: { username: string | undef
             Your torrents
           </Link>
           <Link to="/me" search={{ tab: 'keys' }} onClick={close}>
-            Passkey and Torznab
+            Passkey and API tokens
           </Link>
           <Link to="/welcome" onClick={close}>
             Welcome and rules

@@ -7,6 +7,7 @@ import { useState } from 'react'
 import { api, type OwnUser } from '../api/client.ts'
 import { ownStats, ownUser, site } from '../api/queries.ts'
 import { PasskeyConsequences } from '../release/passkey-consequences.tsx'
+import { ApiTokens } from './api-tokens.tsx'
 import { TorznabMeter } from './torznab-meter.tsx'
 
 /** The credentials for clients and automation tools. */
@@ -20,30 +21,55 @@ export function Keys({ user }: { user: OwnUser }) {
           facts={[
             ['Announce URL', <Secret text={user.announceUrl} what="announce URL" />],
             ['Passkey', <Secret text={user.passkey} what="passkey" />],
-            ...(data === undefined ? [] : torznabFacts(data.torznabUrl, user.passkey)),
+            ...(data === undefined ? [] : torznabFacts(data.torznabUrl, user)),
           ]}
         />
         <p className="prose">
-          In Sonarr, Radarr and Prowlarr, enter the Torznab URL, and the passkey as the API key. Keep the passkey
-          secret: anyone who has it can act as you.
+          In Sonarr, Radarr and Prowlarr, enter the Torznab URL, and an API token or the passkey as the API key. Keep
+          the passkey secret: anyone who has it can act as you.
         </p>
+        <PasskeySwitch user={user} />
         <div className="form-actions">
           <Button kind="danger" onClick={() => setAsking(true)}>
             Reset passkey
           </Button>
         </div>
       </div>
+      <ApiTokens />
       <TorznabMeter />
       {isAsking && <ResetPasskey id={user.id} onClose={() => setAsking(false)} />}
     </>
   )
 }
 
-function torznabFacts(url: string, passkey: string): readonly Fact[] {
+function torznabFacts(url: string, { passkey, passkeyOpensTorznab }: OwnUser): readonly Fact[] {
+  const withKey = <Secret text={`${url}?apikey=${passkey}`} what="Torznab URL with key" />
   return [
     ['Torznab URL', <Copyable text={url} what="Torznab URL" />],
-    ['Torznab URL with key', <Secret text={`${url}?apikey=${passkey}`} what="Torznab URL with key" />],
+    ...(passkeyOpensTorznab ? ([['Torznab URL with key', withKey]] as const) : []),
   ]
+}
+
+function PasskeySwitch({ user }: { user: OwnUser }) {
+  const queries = useQueryClient()
+  const change = useMutation<OwnUser, ApiError, boolean>({
+    mutationFn: (passkeyOpensTorznab) => read(api.PATCH('/api/user/me', { body: { passkeyOpensTorznab } })),
+    onSuccess: (changed) => {
+      queries.setQueryData(ownUser.queryKey, changed)
+      toast('Saved.')
+    },
+    onError: toastProblem,
+  })
+  return (
+    <label className="switch">
+      <input
+        type="checkbox"
+        checked={change.isPending ? change.variables : user.passkeyOpensTorznab}
+        onChange={({ target }) => change.mutate(target.checked)}
+      />
+      Accept my passkey for Torznab
+    </label>
+  )
 }
 
 function ResetPasskey({ id, onClose }: { id: string; onClose: () => void }) {

@@ -16,7 +16,7 @@ const Security = lazy(async () => ({ default: (await import('./security.tsx')).S
 const route = getRouteApi('/me')
 const TABS = [
   [undefined, 'Statistics'],
-  ['keys', 'Passkey and Torznab'],
+  ['keys', 'Passkey and API tokens'],
   ['sessions', 'Sessions'],
   ['invites', 'Invites'],
   ['security', 'Security'],

@@ -2,8 +2,8 @@ import { useQueryClient } from '@tanstack/react-query'
 import { TextField } from '@vault-and-tracker/web-kit/form'
 import { ownUser } from '../api/queries.ts'
 
-/** Asks for the password again, in a form that changes how the member signs in. */
-export function OwnPassword() {
+/** Asks for the password again, in a form that changes who can act as the member. @param props `isFirst` if it gets the focus */
+export function OwnPassword({ isFirst = true }: { isFirst?: boolean }) {
   const username = useQueryClient().getQueryData(ownUser.queryKey)?.username
   return (
     <>
@@ -14,7 +14,7 @@ export function OwnPassword() {
         type="password"
         autoComplete="current-password"
         required
-        data-focus=""
+        {...(isFirst && { 'data-focus': '' })}
       />
     </>
   )

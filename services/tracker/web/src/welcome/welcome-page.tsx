@@ -32,7 +32,7 @@ export function WelcomePage() {
         <Step icon="signal" title="Connect your tools">
           Sonarr, Radarr and Prowlarr use the{' '}
           <Link to="/me" search={{ tab: 'keys' }}>
-            Torznab URL and your passkey
+            Torznab URL and an API token
           </Link>
           .
         </Step>

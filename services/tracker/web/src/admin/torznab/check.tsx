@@ -22,7 +22,7 @@ export function Check() {
         label="Loading the URL of the API."
       />
     )
-  const { passkey } = user.data
+  const { passkey, passkeyOpensTorznab } = user.data
   const { torznabUrl } = about.data
   return (
     <>
@@ -31,10 +31,22 @@ export function Check() {
           Tools use {new URL(torznabUrl).origin}, but this page checks the API at {location.origin}.
         </p>
       )}
+      {!passkeyOpensTorznab && (
+        <p className="notice">
+          <span>
+            You turned your passkey off for Torznab, so this check fails.{' '}
+            <Link to="/me" search={{ tab: 'keys' }}>
+              Turn it on
+            </Link>
+          </span>
+        </p>
+      )}
       <Connection passkey={passkey} />
       <section className="block-list" aria-labelledby="tools">
         <h2 id="tools">Tool settings</h2>
-        <p className="muted">The key is your own passkey. Members find theirs in their account.</p>
+        <p className="muted">
+          The key is your own passkey. Members find theirs in their account, and create API tokens there.
+        </p>
         <Details
           facts={[
             ['URL', <Copyable text={torznabUrl} what="URL" />],
@@ -118,7 +130,7 @@ const NO_RELEASES =
 function adviceOn(exchange: Exchange | undefined): ReactNode {
   switch (exchange?.errorCode) {
     case 100:
-      return 'The key belongs to no user, or to a banned account.'
+      return 'The key belongs to no user or to a banned account, or its owner turned it off for Torznab.'
     case 101:
       return 'The account of this key is suspended.'
     case 102:

@@ -36,6 +36,13 @@ export const userSessions = (id: string) =>
       (await read(api.GET('/api/admin/users/{id}/sessions', { params: { path: { id }, query: ALL }, signal }))).items,
   })
 
+export const userTokens = (id: string) =>
+  queryOptions({
+    queryKey: ['admin', 'users', 'tokens', id],
+    queryFn: async ({ signal }) =>
+      (await read(api.GET('/api/admin/users/{id}/tokens', { params: { path: { id } }, signal }))).items,
+  })
+
 /** The latest warnings. */
 export const userWarnings = (id: string) =>
   queryOptions({

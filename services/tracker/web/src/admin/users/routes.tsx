@@ -5,7 +5,7 @@ import { adminRoute } from '../admin-route.tsx'
 import { oneUser, userList } from './queries.ts'
 import { readUsersSearch } from './search.ts'
 
-const TABS = ['sessions', 'invites', 'history'] as const
+const TABS = ['sessions', 'tokens', 'invites', 'history'] as const
 type UserSearch = { tab?: (typeof TABS)[number] | undefined }
 
 export const userRoutes = [

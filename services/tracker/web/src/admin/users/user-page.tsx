@@ -12,12 +12,14 @@ import { InvitesTab } from './invites-tab.tsx'
 import { oneUser } from './queries.ts'
 import { STATE_NAMES } from './search.ts'
 import { SessionsTab } from './sessions-tab.tsx'
+import { TokensTab } from './tokens-tab.tsx'
 import { UserTags } from './user-tags.tsx'
 
 const route = getRouteApi('/admin/users/$id')
 const TABS = [
   [undefined, 'Account'],
   ['sessions', 'Sessions'],
+  ['tokens', 'API tokens'],
   ['invites', 'Invites'],
   ['history', 'History'],
 ] as const
@@ -61,6 +63,7 @@ export function UserPage() {
       <Tabs label="User" tabs={TABS} current={tab} />
       {tab === undefined && <AccountTab user={user} />}
       {tab === 'sessions' && <SessionsTab user={user} />}
+      {tab === 'tokens' && <TokensTab user={user} />}
       {tab === 'invites' && <InvitesTab user={user} />}
       {tab === 'history' && <HistoryTab id={id} />}
     </>
