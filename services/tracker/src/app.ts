@@ -57,7 +57,7 @@ const startEndpoint = endpoints<UseCases>()({
   method: 'GET',
   path: '/api/start',
   operationId: 'getStart',
-  summary: 'Get what every page shows: your account, the categories, and what waits for you',
+  summary: 'Get what every page shows: your account, the categories and your counts',
   answer: z
     .object({
       user: ownUser,
@@ -119,10 +119,10 @@ export function describeApi(): OpenApiDocument {
       'The REST API of a private BitTorrent tracker. Announces, scrapes and Torznab are documented elsewhere.',
     tags: {
       accounts: 'Registration, sign-in and your own account',
-      notices: 'Notices to you about your torrents, invites and rates',
+      notices: 'Notices about your torrents, invites and rates',
       categories: 'The category tree',
-      torrents: 'The catalogue of torrents',
-      'saved searches': 'Saved searches, bookmarks and the addresses of their feeds',
+      torrents: 'Torrents',
+      'saved searches': 'Saved searches, bookmarks and their feed addresses',
       feeds: 'Feeds of saved searches and bookmarks',
       users: 'User administration',
       moderation: 'Moderation of uploaded torrents',

@@ -7,7 +7,7 @@ export const ERRORS = {
   SECOND_FACTOR_REQUIRED: {
     status: 401,
     meaning:
-      'The password is right. Finish with POST /api/auth/second-factor and the cookie `pending`, in five minutes.',
+      'The password is correct. Finish within five minutes with POST /api/auth/second-factor and the cookie `pending`.',
   },
   FORBIDDEN: { status: 403, meaning: 'Your account does not have permission, or the request came from another site.' },
   SECOND_FACTOR_MISSING: { status: 403, meaning: 'Staff need a second factor. Add one to your account first.' },
@@ -18,7 +18,7 @@ export const ERRORS = {
   PAYLOAD_TOO_LARGE: { status: 413, meaning: 'The body is too large, or exceeds the remaining quota.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'The endpoint does not accept this content type.' },
   RATE_LIMITED: { status: 429, meaning: 'Too many requests. Wait for the number of seconds in Retry-After.' },
-  INTERNAL_ERROR: { status: 500, meaning: 'The tracker failed; its log has the reason.' },
+  INTERNAL_ERROR: { status: 500, meaning: 'The tracker failed. Its log shows why.' },
   UNAVAILABLE: {
     status: 503,
     meaning: 'Postgres or Redis is unavailable, or the service is busy; a write may have been carried out.',

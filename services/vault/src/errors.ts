@@ -47,7 +47,7 @@ export const ERRORS = {
   },
   too_many_keys: { status: 409, bare: false, meaning: 'The project has reached the maximum number of keys.' },
   project_exists: { status: 409, bare: true, meaning: 'A project with this name already exists.' },
-  trust_rule_exists: { status: 409, bare: false, meaning: 'The project has a trust rule with this name already.' },
+  trust_rule_exists: { status: 409, bare: false, meaning: 'The project already has a trust rule with this name.' },
   invalid_parent: {
     status: 409,
     bare: false,
@@ -86,7 +86,7 @@ export const ERRORS = {
     meaning:
       'Too many requests or failures from this address, or failures or writes of this project or administrator; see Retry-After.',
   },
-  internal_error: { status: 500, bare: false, meaning: 'The vault failed; its log has the reason.' },
+  internal_error: { status: 500, bare: false, meaning: 'The vault failed. Its log shows why.' },
   decryption_failed: {
     status: 500,
     bare: false,

@@ -17,7 +17,7 @@ const REMEDIES = {
   key_exists: 'the project already has a key with this name, or this public key',
   too_many_keys: 'the project has reached the maximum number of keys; revoke one first',
   project_exists: 'a project with this name already exists',
-  trust_rule_exists: 'the project has a trust rule with this name already',
+  trust_rule_exists: 'the project already has a trust rule with this name',
   too_many_webhooks: 'the project has reached the maximum number of webhooks; remove one first',
   too_many_trust_rules: 'the maximum number of trust rules is reached; remove one first',
   invalid_parent: 'an environment cannot inherit from itself, or from more than four others',

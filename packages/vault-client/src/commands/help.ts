@@ -6,7 +6,7 @@ Exit codes:
   2    Incorrect usage
   126  run: the command cannot be executed
   127  run: the command was not found
-  130  A prompt was canceled
+  130  A prompt was cancelled
   141  The reader of the output closed it
   Otherwise run exits with the status of its command, or with 128 + n if signal n ended it.
   diff --exit-code exits with 1 if the environments differ.
@@ -26,7 +26,7 @@ Environment variables:
   VAULT_MAX_RESPONSE_BYTES  Longest accepted response; 16777216 by default
   HTTPS_PROXY, HTTP_PROXY, NO_PROXY
                             Proxy for the vault, and hosts that are reached without it
-  NO_COLOR                  Disable colors
+  NO_COLOR                  Disable colours
   Flags come first, then the profile that --profile names, then these variables, then the default profile.
 
 Examples:

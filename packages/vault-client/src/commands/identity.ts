@@ -61,7 +61,7 @@ export async function exchangeToFile(options: GlobalOptions & { output: string }
     expiresAt: expiresAt.toISOString(),
     scope,
   }
-  const text = `Wrote a key of ${printable(said.project)} to ${printable(said.file)}. It ends at ${said.expiresAt}.\n`
+  const text = `Wrote a key of ${printable(said.project)} to ${printable(said.file)}. It expires at ${said.expiresAt}.\n`
   terminal.stdout.write(options.json === true ? jsonLine(said) : text)
 }
 

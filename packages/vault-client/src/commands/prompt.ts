@@ -29,7 +29,7 @@ export function askOn(input: NodeJS.ReadStream, output: NodeJS.WriteStream): Ter
       lines.once('close', () => {
         if (isHidden) output.write('\n')
         const [answer, ...more] = entered
-        if (answer === undefined) reject(new CommandError('canceled', 130))
+        if (answer === undefined) reject(new CommandError('cancelled', 130))
         else if (more.length > 0 || lines.line !== '')
           reject(new CommandError('the pasted value has several lines; use --from-file or standard input'))
         else resolve(answer)

@@ -73,7 +73,7 @@ export async function confirm(terminal: Terminal, question: string, { yes }: { y
   if (yes === true) return
   if (terminal.stdin.isTTY !== true) throw new UsageError('--yes is required if there is no terminal to ask on')
   const answer = await terminal.ask(`${printableLines(question)} [y/N] `)
-  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError('canceled; nothing was changed')
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError('cancelled; nothing was changed')
 }
 
 type Colour = 'green' | 'red' | 'yellow' | 'dim'

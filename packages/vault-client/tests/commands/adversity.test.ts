@@ -187,7 +187,7 @@ test('import warns about a value that ends at a #, but not about a comment', asy
   writeFileSync(file, 'A=pass#canary\nB=value # comment\nC="kept#whole"\nD=#fff\n')
   const { status, err, asked } = await vault(['import', file], projectOf(server.url), '', ['no'])
   expect([status, asked]).toEqual([1, ['Import 4 of 4 secrets into shop/production? [y/N] ']])
-  expect(err).toMatch(/^vault: warning: .*: A, D\nvault: canceled.*\n$/)
+  expect(err).toMatch(/^vault: warning: .*: A, D\nvault: cancelled.*\n$/)
   await vault(['import', file, '--yes'], projectOf(server.url))
   expect(Object.fromEntries(server.secrets)).toEqual({ A: 'pass', B: 'value', C: 'kept#whole', D: '' })
 })

@@ -35,7 +35,7 @@ export const ownUser = publicUser
 
 const ownUserWithoutKeys = ownUser
   .partial({ passkey: true, announceUrl: true })
-  .meta({ id: 'OwnUserOfToken', description: 'an API token does not get the passkey' })
+  .meta({ id: 'OwnUserOfToken', description: 'without `passkey` and `announceUrl` for API tokens' })
 
 const userStats = publicUser
   .omit({ state: true })

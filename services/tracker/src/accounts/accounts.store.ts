@@ -250,7 +250,10 @@ async function lockInvite(trx: Transaction<Schema>, codeHash: Buffer, now: Date)
       .forShare()
       .executeTakeFirst())
   if (creator === undefined)
-    throw apiError('FORBIDDEN', 'invite: this invite is unknown, used or expired, or its creator may no longer invite.')
+    throw apiError(
+      'FORBIDDEN',
+      'invite: this invite does not exist, has been used or has expired, or its creator can no longer invite.',
+    )
   return creator.id
 }
 
@@ -282,7 +285,7 @@ function stateAfter(
   const { suspendedUntil } = changes
   const state = changes.state ?? before.state
   if (state !== 'suspended' && suspendedUntil)
-    throw apiError('CONFLICT', 'Only a suspended account has an end of its suspension.')
+    throw apiError('CONFLICT', 'Only a suspended account can have a suspension end.')
   if (state === 'active') return { state, suspended_until: null, state_reason: null }
   // Other changes of the account, and their reasons, are not about its state.
   const isKept = state === before.state && suspendedUntil === undefined

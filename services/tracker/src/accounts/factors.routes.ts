@@ -43,7 +43,7 @@ const creationOptions = z
   })
   .meta({ id: 'SecurityKeyCreation' })
 
-const code = text({ min: 1, max: 64 }).meta({ description: 'of an authenticator app, or a recovery code' })
+const code = text({ min: 1, max: 64 }).meta({ description: 'from an authenticator app, or a recovery code' })
 
 /** A second factor that a user presents. */
 export const proof = z.union([
@@ -93,7 +93,7 @@ export const factorEndpoints = [
     answer: z.object({
       items: z.array(factor),
       recoveryCodes: z.int(),
-      isRequired: z.boolean().meta({ description: 'whether you need one, as staff of this site' }),
+      isRequired: z.boolean().meta({ description: 'whether your role requires one' }),
     }),
     handle: async ({ caller }, { factors }) => {
       const { items, ...rest } = await factors.overview(caller.session.account)
@@ -111,7 +111,7 @@ export const factorEndpoints = [
     ...change,
     path: '/api/user/factors/totp',
     operationId: 'startTotp',
-    summary: 'Start to add an authenticator app; the secret is shown only once',
+    summary: 'Start adding an authenticator app; the secret is shown only once',
     status: 200,
     answer: z.object({ secret: z.string().meta({ description: 'Base32' }), uri: z.string() }),
     handle: async ({ body, caller }, { accounts, factors }) => {
@@ -124,7 +124,7 @@ export const factorEndpoints = [
     limit: 'write',
     path: '/api/user/factors/totp/confirm',
     operationId: 'confirmTotp',
-    summary: 'Add the authenticator app with a code that it shows; ends all your sessions and starts a new one here',
+    summary: 'Add the authenticator app with its current code; ends all your sessions and starts a new one here',
     body: z.object({ code: text({ min: 1, max: 20 }) }),
     status: 201,
     answer: z.object({ recoveryCodes }),
@@ -140,7 +140,7 @@ export const factorEndpoints = [
     ...change,
     path: '/api/user/factors/security-key',
     operationId: 'startSecurityKey',
-    summary: 'Start to add a security key; returns options for `navigator.credentials.create`',
+    summary: 'Start adding a security key; returns options for `navigator.credentials.create`',
     status: 200,
     answer: creationOptions,
     handle: async ({ body, caller }, { accounts, factors }) => {

@@ -15,7 +15,7 @@ export const mailLinkEndpoints = [
     access: 'anyone',
     path: '/api/auth/password-link',
     operationId: 'requestPasswordLink',
-    summary: 'Receive a link for a new password by email; the answer is the same for addresses without an account',
+    summary: 'Request a password reset link by email; the response is the same for unknown addresses',
     body: z.object({ email }),
     status: 204,
     errors: ['CONFLICT'],

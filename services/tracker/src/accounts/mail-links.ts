@@ -93,7 +93,7 @@ export function createMailLinks(deps: {
           'Open this link within 30 minutes to set a new password. It works once.',
           // Browsers send no fragment to servers, so no log contains the token.
           `${publicUrl}/reset#${token}`,
-          'If you did not ask for this, ignore this email: your password stays as it is.',
+          'If you did not ask for this, ignore this email. Your password stays the same.',
         ])
       })
     },

@@ -55,7 +55,7 @@ export const signInEndpoints = [
       const begun = await signIns.begin(body.username, body.password)
       if ('pending' in begun) {
         caller.setPending(begun.pending)
-        throw apiError('SECOND_FACTOR_REQUIRED', 'Finish with your second factor.')
+        throw apiError('SECOND_FACTOR_REQUIRED', 'Finish signing in with your second factor.')
       }
       await openSession(begun.account, caller, sessions, false)
       return presentOwnUser(begun.account, announceUrl)
@@ -68,7 +68,7 @@ export const signInEndpoints = [
     access: 'anyone',
     path: '/api/auth/second-factor',
     operationId: 'getSecondFactorMethods',
-    summary: 'List what finishes the sign-in of the `pending` cookie; a recovery code always does',
+    summary: 'List the factors that finish the sign-in of the `pending` cookie; a recovery code always does',
     answer: z.object({
       kinds: z.array(factorKind),
       securityKey: requestOptions.optional().meta({ description: 'options for `navigator.credentials.get`' }),
@@ -81,7 +81,7 @@ export const signInEndpoints = [
     limit: 'second-factor',
     path: '/api/auth/second-factor',
     operationId: 'finishSignIn',
-    summary: 'Finish a sign-in with a code of an app, a recovery code or a security key; sets the `session` cookie',
+    summary: 'Finish a sign-in with a code from an app, a recovery code or a security key; sets the `session` cookie',
     access: 'anyone',
     body: proof,
     status: 200,

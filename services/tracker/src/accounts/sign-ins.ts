@@ -100,7 +100,9 @@ export function createSignIns(deps: {
       if (!(await factors.accepts(account.id, proof, pending.challenge)))
         throw apiError(
           'UNAUTHORIZED',
-          'code' in proof ? 'The code is wrong or was used before.' : 'This securityKey is not valid for your account.',
+          'code' in proof
+            ? 'The code is wrong or has already been used.'
+            : 'This security key does not belong to your account.',
         )
       if (!(await store.take(pending))) throw ended()
       return account

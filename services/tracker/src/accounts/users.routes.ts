@@ -131,7 +131,7 @@ export const userEndpoints = [
     method: 'POST',
     path: '/api/admin/users/:id/passkey',
     operationId: 'resetUserPasskey',
-    summary: 'Reset the passkey of a user, who finds the new one on their account page',
+    summary: 'Reset the passkey of a user, whose account page shows the new one',
     params: idParams,
     answer: managedUser,
     errors: ['NOT_FOUND'],

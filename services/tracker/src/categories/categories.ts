@@ -172,7 +172,8 @@ export function createCategories(deps: { store: CategoryStore; publish: PublishI
       actorId?: string,
     ): Promise<Category> {
       const torznabId = input.torznabId ?? torznabIdOfSlug(input.slug)
-      if (torznabId === undefined) throw apiError('BAD_REQUEST', 'torznabId: is required for this slug.')
+      if (torznabId === undefined)
+        throw apiError('BAD_REQUEST', 'torznabId: is required unless the slug is a standard one.')
       const all = await store.all()
       const parentId = parentFor(all, input.parent ?? null)
       const position = input.position ?? all.filter((category) => category.parentId === parentId).length

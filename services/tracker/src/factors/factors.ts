@@ -116,7 +116,7 @@ export function createFactors(deps: {
     const codes = newCodes()
     const added = await store.add(holder, { ...factor, id: newId(), createdAt: now() }, codes.map(hashCode))
     if (added === undefined)
-      throw apiError('CONFLICT', `You have an app or this security key already, or ${MAX_FACTORS} factors.`)
+      throw apiError('CONFLICT', `You already have an app or this security key, or ${MAX_FACTORS} factors.`)
     return { sessionEpoch: added.sessionEpoch, recoveryCodes: added.isFirst ? codes : [] }
   }
 
@@ -153,7 +153,10 @@ export function createFactors(deps: {
       const secret = Buffer.from(setup.secret, 'base64url')
       const lastStep = stepOf(secret, code.replace(/\s/g, ''), clock.now())
       if (lastStep === undefined)
-        throw apiError('BAD_REQUEST', 'code: is not the one that the app shows now. Check the clock of your device.')
+        throw apiError(
+          'BAD_REQUEST',
+          'code: does not match. Enter the current code, and check the clock of your device.',
+        )
       return add(holder, setup, { name: 'Authenticator app', secret, lastStep })
     },
 

@@ -45,7 +45,8 @@ export function createLimits(options: {
     keyOf: KeyOf,
     whenRedisIsUnavailable: 'allow' | 'refuse',
   ): readonly [RateLimit, KeyOf] => {
-    const createError = () => apiError('RATE_LIMITED', 'Too many requests. Try again after the seconds in Retry-After.')
+    const createError = () =>
+      apiError('RATE_LIMITED', 'Too many requests. Wait for the number of seconds in Retry-After.')
     const { redis, logger } = options
     return [
       createRateLimit({ name, redis, logger, limit: perWindow, windowMs, createError, whenRedisIsUnavailable }),

@@ -58,7 +58,7 @@ export function createNoticeMails(deps: {
         `Hello ${username},`,
         lines.join('\n'),
         `All notices: ${publicUrl}/notices`,
-        `To stop these emails, choose other kinds there.`,
+        `You can turn these emails off there, under Settings.`,
         '',
       ].join('\n\n')
       outbox.add(() => Promise.resolve({ to: email, subject: `${title} · ${site}`, text }))

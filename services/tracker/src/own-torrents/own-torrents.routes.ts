@@ -57,7 +57,7 @@ export const ownTorrentEndpoints = [
     ...read,
     path: '/api/user/torrents/totals',
     operationId: 'getOwnTorrentTotals',
-    summary: 'Add up the torrents of such a list; up to the newest 5,000',
+    summary: 'Get the totals of such a list, up to its newest 5,000 torrents',
     query: z.object({ list }),
     answer: z.object({
       total: z.int(),

@@ -46,7 +46,7 @@ export type ReportStore = {
 
 const REFUSALS = {
   reported: 'You have already reported this torrent. Staff will look at it.',
-  limited: `You have ${MAX_OPEN} open reports. Wait until staff have looked at them.`,
+  limited: `You have ${MAX_OPEN} open reports. Wait until staff have resolved some of them.`,
 } as const
 
 export type Reports = ReturnType<typeof createReports>

@@ -86,7 +86,7 @@ export const feedEndpoints = [
     method: 'GET',
     path: '/api/feeds/download',
     operationId: 'downloadFromFeed',
-    summary: 'Download the .torrent file with the passkey of the owner of the feed in it',
+    summary: 'Download the .torrent file with the passkey of the feed owner',
     limit: 'download',
     query: z.object({ id: z.string(), token }),
     answerTypes: ['application/x-bittorrent'],

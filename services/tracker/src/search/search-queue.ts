@@ -30,7 +30,7 @@ export class OutOfTime extends Error {
   override readonly name = 'OutOfTime'
 }
 
-const TOO_LONG = 'The search took too long. Use more or rarer words, or sort by newest.'
+const TOO_LONG = 'The search took too long. Use more specific words, or sort by newest.'
 
 type Waiting = { readonly start: () => void }
 
@@ -112,7 +112,7 @@ export function createSearchQueue(bounds: SearchBounds, counters: SearchCounters
         counters.countRefused('member')
         throw apiError(
           'RATE_LIMITED',
-          'Your recent searches took too long. Wait a moment, then use more or rarer words.',
+          'Your recent searches took too long. Wait a moment, then use more specific words.',
         )
       }
       if (underWay.total() >= bounds.underWay) {

@@ -31,7 +31,7 @@ const changeable = {
     .string()
     .regex(/^#[0-9a-f]{6}$/, 'must be # and six lower-case hex digits')
     .nullable()
-    .meta({ description: 'the colour that pages derive readable tones from; null for the designed one' }),
+    .meta({ description: 'the colour from which pages derive readable tones; null for the default' }),
   checklistDismissed: z.boolean(),
 }
 
@@ -41,7 +41,7 @@ const settings = z
     uploadPercent: z.int(),
     name: z.string().nullable(),
     ...changeable,
-    logo: z.string().nullable().meta({ description: 'the path of the PNG file; null for the designed mark' }),
+    logo: z.string().nullable().meta({ description: 'the path of the PNG file; null for the default' }),
     defaults: z
       .object({ name: z.string().nullable(), ...policy })
       .meta({ description: 'the configuration of the server, which applies where a setting is null' }),
@@ -104,7 +104,7 @@ export const siteSettingsEndpoints = [
     limit: 'read',
     path: '/api/admin/checklist',
     operationId: 'getChecklist',
-    summary: 'Get what is set up on a new site',
+    summary: 'Get the setup checklist',
     answer: checklist,
     handle: (_input, { siteConfiguration }) => siteConfiguration.checklist(),
   }),
@@ -130,7 +130,7 @@ export const siteSettingsEndpoints = [
     method: 'DELETE',
     path: '/api/admin/site/logo',
     operationId: 'deleteLogo',
-    summary: 'Return to the designed mark',
+    summary: 'Remove the logo',
     answer: settings,
     handle: async ({ caller }, { siteConfiguration }) =>
       present(await siteConfiguration.changeLogo(undefined, caller.session.account.id), siteConfiguration),

@@ -99,7 +99,7 @@ const addressQuery = z.object({ ...torrentFilters, ...listOrder }).refine(areFew
 export function readListFilters(text: string): ListFilters {
   const names = Object.keys(addressQuery.shape)
   if ([...new URLSearchParams(text).keys()].some((name) => !names.includes(name)))
-    throw apiError('BAD_REQUEST', 'filters: contains a parameter that is no filter of a list.')
+    throw apiError('BAD_REQUEST', 'filters: contains an unknown filter.')
   return withoutOrder(parseInput(addressQuery, readQuery(`?${text}`, names, malformed), malformed))
 }
 

@@ -67,7 +67,7 @@ export const listedTorrent = z
 export const verdict = z
   .enum(VERDICTS)
   .nullable()
-  .meta({ description: 'what the catalogue said about the release at the upload; for its uploader and staff' })
+  .meta({ description: 'how the release related to others when uploaded; for its uploader and staff' })
 
 export const torrentAnswer = listedTorrent
   .extend({
@@ -169,7 +169,7 @@ export const torrentPageEndpoints = [
     ...read,
     path: '/api/torrents/:id/details',
     operationId: 'getTorrentDetails',
-    summary: 'Get what lists leave out: NFO, MediaInfo, other releases of the title, and what a download costs you',
+    summary: 'Get the NFO, the MediaInfo, other releases of the title, and what a download costs you',
     params: idParams,
     answer: torrentDetails,
     errors: ['NOT_FOUND'],

@@ -228,7 +228,7 @@ export const torrentEndpoints = [
     ...read,
     path: '/api/torrents/:id/download',
     operationId: 'downloadTorrent',
-    summary: 'Download the .torrent file with your passkey in it',
+    summary: 'Download the .torrent file with your passkey',
     params: idParams,
     answerTypes: ['application/x-bittorrent'],
     errors: ['FORBIDDEN', 'NOT_FOUND'],

@@ -35,7 +35,7 @@ export function createTorrentStore(db: Db): TorrentStore {
         })
       } catch (error) {
         if (violatedUniqueConstraint(error)?.startsWith('torrents_info_hash') === true)
-          throw apiError('CONFLICT', 'This torrent is already in the catalogue.')
+          throw apiError('CONFLICT', 'This site already has this torrent.')
         throw deletedCategoryError(error)
       }
     },
@@ -186,10 +186,7 @@ async function judge(trx: Transaction<Schema>, torrent: NewTorrent): Promise<Ver
   const releases = related.map(({ relation, torrent: { release } }) => ({ relation, release }))
   const verdict = verdictOn(torrent, releases) ?? null
   if (!isReserved || (isRefused && verdict === 'duplicate'))
-    throw apiError(
-      'CONFLICT',
-      'duplicateReason: this release is already in the catalogue; say why yours should be too.',
-    )
+    throw apiError('CONFLICT', 'duplicateReason: this site already has this release. Explain why it needs yours too.')
   return verdict
 }
 
@@ -312,7 +309,7 @@ function overQuota(bytesPerDay: number): Error {
   const most = (bytesPerDay / 1024 ** 2).toLocaleString('en', { maximumFractionDigits: 1 })
   return apiError(
     'PAYLOAD_TOO_LARGE',
-    `You can upload ${most} MiB of .torrent files per day, and this file exceeds the rest. Try again after midnight UTC.`,
+    `You can upload ${most} MiB of .torrent files per day, and this file exceeds what is left. Try again after midnight UTC.`,
   )
 }
 

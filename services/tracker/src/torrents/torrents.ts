@@ -174,7 +174,7 @@ export function createTorrents(deps: {
   /** A torrent that the editor can change. @throws ApiError NOT_FOUND or FORBIDDEN */
   async function findEditable(id: string, editor: Account): Promise<Torrent> {
     const torrent = await findVisible(id, editor)
-    if (!mayEdit(torrent, editor)) throw apiError('FORBIDDEN', 'Only its uploader and staff can change this torrent.')
+    if (!mayEdit(torrent, editor)) throw apiError('FORBIDDEN', 'Only the uploader and staff can change this torrent.')
     return torrent
   }
 

@@ -235,7 +235,7 @@ test('the bell counts notices, which lead to their torrents and are marked as re
   await page.getByRole('link', { name: 'Notices', exact: true }).waitFor()
 
   await page.getByRole('navigation', { name: 'Notices' }).getByRole('link', { name: 'Settings' }).click()
-  await page.getByLabel('Staff edit a torrent of mine').click()
+  await page.getByLabel('Staff edit one of my torrents').click()
   await page.getByText('Saved.').waitFor()
   expect(await problems('notice-settings')).toEqual([])
   await staff.patch(`/api/torrents/${id}`, { description: 'Again.' })

@@ -268,7 +268,7 @@ test('a member adds an app by keyboard, and signs in with a code, then with a re
   expect(await problems('me-security')).toEqual([])
   const open = page.getByRole('button', { name: 'Add authenticator app' })
   await open.press('Enter')
-  await page.getByRole('dialog').getByText('codes of six digits').waitFor()
+  await page.getByRole('dialog').getByText('six-digit codes').waitFor()
   await page.keyboard.type('not the password')
   await page.keyboard.press('Enter')
   await page.getByRole('alert').getByText('password is wrong').waitFor()
@@ -431,7 +431,7 @@ test('a member sets a new password and confirms a new address with links sent by
 
     await page.goto(`${mailing.tracker.url}/notices?tab=settings`)
     const byMail = page.getByRole('group', { name: 'Also email me' })
-    await byMail.getByLabel('A torrent of mine is approved').click()
+    await byMail.getByLabel('One of my torrents is approved').click()
     await page.getByText('Saved.').waitFor()
     expect(await problems('notices-by-email')).toEqual([])
   } finally {

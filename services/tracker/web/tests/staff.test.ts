@@ -73,7 +73,7 @@ describe('the settings of the site', () => {
     await page.getByText('REGISTRATION=').waitFor()
     expect(await problems('site')).toEqual([])
     await page.getByRole('button', { name: 'Start freeleech' }).click()
-    await page.getByText('will no longer count').waitFor()
+    await page.getByText('Downloads no longer count').waitFor()
     expect(await problems('site-freeleech')).toEqual([])
   })
 
@@ -264,7 +264,7 @@ describe('moderation', () => {
     const [first, second, third] = await uploadAll()
     const { page, problems } = await site.open('/admin/moderation', DESKTOP, moderator)
     await page.getByRole('heading', { name: 'Long.Harbour' }).waitFor()
-    await page.getByRole('note', { name: 'Record of the uploader' }).filter({ hasText: '3 pending' }).waitFor()
+    await page.getByRole('note', { name: 'Uploader’s record' }).filter({ hasText: '3 pending' }).waitFor()
     await page.keyboard.press('e')
     await page.getByRole('dialog').waitFor()
     await tabTo(page.getByRole('dialog').getByLabel('Name'))

@@ -98,7 +98,7 @@ test('empty lists of torrents say so', async () => {
   const { page, problems } = await site.open('/me/torrents', DESKTOP, other)
   await page.getByText('You have not uploaded any torrents.').waitFor()
   await page.getByRole('navigation', { name: 'Lists' }).getByRole('link', { name: 'Hit-and-runs' }).click()
-  await page.getByText('No torrents left to seed.').waitFor()
+  await page.getByText('You have nothing left to seed.').waitFor()
   await page.getByText('for 3 d').waitFor()
   expect(await problems('own-duties-empty')).toEqual([])
 })

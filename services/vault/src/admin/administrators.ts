@@ -121,7 +121,10 @@ export function createAdministrators(deps: {
         detail: { administrator: row.id, name, role, projects: projects?.join(',') ?? null },
       })
       if (!(await store.create(rows.administrators.seal(row), MAX_ADMINISTRATORS, entry)))
-        throw apiError('invalid_request', `There are ${String(MAX_ADMINISTRATORS)} administrators already.`)
+        throw apiError(
+          'invalid_request',
+          `There are already ${String(MAX_ADMINISTRATORS)} administrators. Remove one first.`,
+        )
       await bindOrLater()
       return { id: row.id, token }
     },

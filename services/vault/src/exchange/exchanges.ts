@@ -93,7 +93,10 @@ export function createExchanges(deps: {
     if (outcome === 'no rule') throw apiError('no_trust_rule')
     if (outcome === 'key exists') throw apiError('key_exists', 'The project already has this public key.')
     if (outcome === 'full')
-      throw apiError('too_many_keys', `The project has ${String(MAX_VALID_KEYS)} keys of this kind already.`)
+      throw apiError(
+        'too_many_keys',
+        `The project already has ${String(MAX_VALID_KEYS)} exchanged keys. Wait until some expire, or revoke some.`,
+      )
     return { project: rule.project, expiresAt: key.expiresAt, scope: key.scope }
   }
 

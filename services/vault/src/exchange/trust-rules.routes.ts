@@ -77,7 +77,9 @@ export const trustRuleEndpoints = [
         .string()
         .max(300)
         .meta({ format: 'uri', description: 'Exactly the `iss` of the tokens; https:// only.' }),
-      audience: text('must be', 300).meta({ description: 'The `aud` of the tokens; best the URL of this vault.' }),
+      audience: text('must be', 300).meta({
+        description: 'The `aud` of the tokens; preferably the URL of this vault.',
+      }),
       algorithms: z.array(z.enum(ALGORITHMS)).min(1).max(ALGORITHMS.length).default(['RS256', 'ES256']),
       claims,
       scope: scope

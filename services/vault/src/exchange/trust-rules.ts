@@ -134,9 +134,9 @@ export function createTrustRules(deps: {
       const outcome = await inTurn(turn, () => store.add(project, by, LIMITS, seal, entry))
       if (outcome === 'no project') throw apiError('not_found')
       if (outcome === 'project is full')
-        throw apiError('too_many_trust_rules', `The project has ${String(LIMITS.perProject)} trust rules already.`)
+        throw apiError('too_many_trust_rules', `The project already has ${String(LIMITS.perProject)} trust rules.`)
       if (outcome === 'vault is full')
-        throw apiError('too_many_trust_rules', `The vault has ${String(LIMITS.total)} trust rules already.`)
+        throw apiError('too_many_trust_rules', `The vault already has ${String(LIMITS.total)} trust rules.`)
       return id
     },
 

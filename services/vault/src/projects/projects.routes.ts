@@ -35,14 +35,14 @@ const project = z
 
 const projectKey = z
   .strictObject({
-    name: z.string().meta({ description: 'Whose or what key it is. Keys that replace each other have the same name.' }),
+    name: z.string().meta({ description: 'The person, host or job that uses the key. A rotated key keeps its name.' }),
     fingerprint: z.string().meta({ description: 'The first 32 hex digits of the SHA-256 of the public key.' }),
     state: z.enum(KEY_STATES).meta({ description: 'A replaced key is valid until its overlap ends.' }),
     since: time,
-    until: time.nullable().meta({ description: 'When it ends or ended; null for a key that lasts.' }),
+    until: time.nullable().meta({ description: 'When it ends or ended; null for a key that lasts until revoked.' }),
     lastUsedAt: time.nullable().meta({ description: 'Up to ten seconds behind.' }),
     subject: z.string().optional().meta({
-      description: 'Of the ID token, if the key was admitted for one. The name is that of the trust rule.',
+      description: 'Of the ID token, if the key was exchanged for one. The name is that of the trust rule.',
     }),
     scope: scopeAnswer,
   })

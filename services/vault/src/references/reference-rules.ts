@@ -88,7 +88,7 @@ export function createReferenceRules(deps: {
       if (outcome === 'no reader')
         throw apiError('not_found', 'The project that would refer to secrets does not exist.')
       if (outcome === 'full')
-        throw apiError('too_many_reference_rules', `The project has ${String(MAX_RULES)} reference rules already.`)
+        throw apiError('too_many_reference_rules', `The project already has ${String(MAX_RULES)} reference rules.`)
       return id
     },
 

@@ -30,7 +30,7 @@ export const sessionEndpoints = [
     method: 'GET',
     path: '/v1/sign-in',
     operationId: 'describeSignIn',
-    summary: 'Show how administrators can sign in, in addition to tokens',
+    summary: 'Get the ways to sign in, in addition to tokens',
     answer: z
       .strictObject({
         oidc: z

@@ -82,7 +82,10 @@ export function createSessions(deps: {
       detail: { session: row.id, issuer, name: session.name, roles: session.roles.join('; ') },
     })
     if (!(await store.create(row, LIMITS, entry)))
-      throw apiError('unavailable', `There are ${String(LIMITS.total)} sessions already.`)
+      throw apiError(
+        'unavailable',
+        `There are already ${String(LIMITS.total)} sessions. Try again later, or have some revoked.`,
+      )
     return seals.seal('session', token)
   }
 

@@ -140,7 +140,7 @@ export function createWebhooks(deps: {
       const outcome = await inTurn(turnOf(project, by), () => store.add(project, by, MAX_PER_PROJECT, seal, entry))
       if (outcome === 'no project') throw apiError('not_found')
       if (outcome === 'full')
-        throw apiError('too_many_webhooks', `The project has ${String(MAX_PER_PROJECT)} webhooks already.`)
+        throw apiError('too_many_webhooks', `The project already has ${String(MAX_PER_PROJECT)} webhooks.`)
       return id
     },
 

@@ -15,7 +15,7 @@ function endSession(): void {
   if (!session.read().isOpen) return
   closeSession(
     account.isSwitched()
-      ? 'Another administrator has signed in in this browser. Sign in again, or reload the page to use that session.'
+      ? 'Another administrator has signed in to this browser. Sign in again, or reload the page to use their session.'
       : 'Your session has ended. Sign in again to continue.',
   )
   queries.clear()

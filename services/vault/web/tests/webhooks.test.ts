@@ -64,7 +64,7 @@ test('a webhook is added, tested, disabled, enabled, moved and deleted', async (
 
   await page.getByRole('link', { name: 'All webhooks' }).click()
   await page.getByRole('button', { name: `Disable ${shown()}` }).click()
-  await page.getByText('disabled', { exact: true }).waitFor()
+  await page.getByText('Disabled', { exact: true }).waitFor()
   expect(await webhooks()).toMatchObject([{ enabled: false }])
   await page.getByRole('button', { name: `Enable ${shown()}` }).click()
   await page.getByRole('cell', { name: 'Enabled' }).waitFor()

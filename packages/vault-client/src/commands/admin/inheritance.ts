@@ -6,7 +6,7 @@ import { cell, done, print } from './admin.ts'
 import { adminClient } from './client.ts'
 
 const ENVIRONMENTS_HELP = `
-An environment reads the secrets of its parent in addition to its own; its own ones win.
+An environment also receives the secrets of its parent. Its own take precedence.
 
 Examples:
   $ vault admin environments set-parent shop production common

@@ -24,7 +24,7 @@ export type Section = {
 const SECTIONS: readonly Section[] = [
   { to: '/admin', name: 'Overview', icon: 'grid', what: 'Numbers and links to all staff pages', role: 'moderator' },
   { to: '/admin/moderation', name: 'Moderation', icon: 'shield', what: 'Uploads awaiting approval', role: 'moderator' },
-  { to: '/admin/reports', name: 'Reports', icon: 'flag', what: 'Torrents that members reported', role: 'moderator' },
+  { to: '/admin/reports', name: 'Reports', icon: 'flag', what: 'Torrents reported by members', role: 'moderator' },
   {
     to: '/admin/swarms',
     name: 'Swarms',
@@ -50,7 +50,7 @@ const SECTIONS: readonly Section[] = [
     to: '/admin/torznab',
     name: 'Torznab',
     icon: 'signal',
-    what: 'Usage, limits, request log and blocks of the API for automation tools',
+    what: 'Usage, limits, requests and blocks of automation tools',
     role: 'admin',
   },
   {

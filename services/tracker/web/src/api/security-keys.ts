@@ -25,7 +25,7 @@ export async function createSecurityKey(optionsJSON: Schemas['SecurityKeyCreatio
       throw new ApiError({
         status: 400,
         code: 'EXISTS',
-        message: 'This device or key already has a security key for you.',
+        message: 'This security key is already registered.',
       })
     throw cancelled()
   })
@@ -35,6 +35,6 @@ function cancelled(): ApiError {
   return new ApiError({
     status: 400,
     code: 'CANCELLED',
-    message: 'The security key was not used. Try again, or choose another way.',
+    message: 'The security key was not used. Try again, or use another method.',
   })
 }

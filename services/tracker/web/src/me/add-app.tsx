@@ -35,7 +35,7 @@ export function AddApp({ onChanged, onClose }: { onChanged: () => void; onClose:
         isBusy={start.isPending}
         onSubmit={({ password = '' }) => start.mutate(password)}
         onClose={onClose}
-        intro={<p>You need an app that shows codes of six digits, such as Aegis, 2FAS or a password manager.</p>}
+        intro={<p>You need an app that generates six-digit codes, such as Aegis, 2FAS or a password manager.</p>}
       >
         <OwnPassword />
       </FormDialog>
@@ -68,7 +68,7 @@ export function AddApp({ onChanged, onClose }: { onChanged: () => void; onClose:
         autoComplete="one-time-code"
         required
         maxLength={20}
-        hint="The six digits that the app shows now."
+        hint="The six-digit code that the app shows now."
         error={confirm.error}
         data-focus=""
       />

@@ -35,11 +35,7 @@ export function AddSecurityKey({ onChanged, onClose }: { onChanged: () => void; 
       isBusy={add.isPending}
       onSubmit={({ name = '', password = '' }) => add.mutate({ name, password })}
       onClose={onClose}
-      intro={
-        <p>
-          Your device, your password manager or a hardware key will ask you to confirm. It stores a WebAuthn passkey.
-        </p>
-      }
+      intro={<p>Your device, password manager or hardware key will ask you to confirm.</p>}
     >
       <TextField
         label="Name"
@@ -47,7 +43,7 @@ export function AddSecurityKey({ onChanged, onClose }: { onChanged: () => void; 
         required
         maxLength={60}
         defaultValue={nameOfProgram(navigator.userAgent)}
-        hint="To tell your security keys apart."
+        hint="Helps you tell your security keys apart."
         error={add.error}
       />
       <OwnPassword />

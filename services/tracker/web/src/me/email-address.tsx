@@ -32,7 +32,7 @@ export function EmailAddress({ user }: { user: OwnUser }) {
           autoComplete="email"
           required
           maxLength={254}
-          hint={`Links for a new password are sent to ${user.email}.`}
+          hint={`Password reset links are sent to ${user.email}.`}
           error={change.error}
         />
         <TextField

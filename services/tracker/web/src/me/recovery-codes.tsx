@@ -29,8 +29,8 @@ export function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; on
       onClose={onClose}
     >
       <p>
-        Each of these codes replaces your second factor once, if you have lost it. Keep them where only you can read
-        them. They are shown only now.
+        If you lose your second factor, each code lets you sign in once. Store the codes where only you can read them.
+        They are shown only once.
       </p>
       <ul className="recovery-codes">
         {codes.map((code) => (

@@ -159,7 +159,7 @@ function ReplaceCodes({ onChanged, onClose }: Changing) {
       isBusy={replace.isPending}
       onSubmit={({ password = '' }) => replace.mutate(password)}
       onClose={onClose}
-      intro={<p>The codes that you have now stop working.</p>}
+      intro={<p>Your current codes stop working.</p>}
     >
       <OwnPassword />
     </FormDialog>

@@ -37,7 +37,7 @@ function Visibility({ user }: { user: OwnUser }) {
         checked={change.isPending ? change.variables : user.statsPublic}
         onChange={({ target }) => change.mutate(target.checked)}
       />
-      Show my uploaded, downloaded and ratio to other members
+      Show my upload, download and ratio to other members
     </label>
   )
 }

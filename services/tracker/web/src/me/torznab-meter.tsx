@@ -19,14 +19,14 @@ export function TorznabMeter() {
     <section className="card" aria-labelledby="torznab-meter">
       <h2 id="torznab-meter">Torznab limits</h2>
       {data === undefined ? (
-        <Pending error={error} onRetry={() => void refetch()} rows={2} label="Loading limits." />
+        <Pending error={error} onRetry={() => void refetch()} rows={2} label="Loading limits…" />
       ) : (
         <>
           {refusalOf(data) !== undefined && <p className="notice">{refusalOf(data)}</p>}
           <Gauge label="Searches" {...data.searches} text={textOf(data.searches)} />
           <Gauge label="Downloads" {...data.downloads} text={textOf(data.downloads)} />
           <p className="muted">
-            For all your tools together, per {formatDuration(data.windowSeconds)}. The next window starts at{' '}
+            Shared by all your tools, per {formatDuration(data.windowSeconds)}. The next window starts at{' '}
             <time dateTime={data.resetsAt}>{clock.format(new Date(data.resetsAt))}</time>.
           </p>
         </>
@@ -45,5 +45,5 @@ function refusalOf({ enabled, blocked, addressBlockedUntil }: TorznabUsage): str
   if (!enabled) return 'The Torznab API is currently disabled.'
   if (blocked) return 'Staff blocked you from the Torznab API.'
   if (addressBlockedUntil === null) return undefined
-  return `Your address sent too many requests over the limit and is blocked until ${formatExactTime(addressBlockedUntil)}.`
+  return `Your address exceeded the limits too often and is blocked until ${formatExactTime(addressBlockedUntil)}.`
 }

@@ -37,7 +37,7 @@ export function NoticeText({ notice, onFollow }: { notice: Notice; onFollow: () 
     case 'reseed':
       return (
         <p>
-          {name} has no seeders. {times === 1 ? 'A member asks' : `Members asked ${formatCount(times)} times for`} you
+          {name} has no seeders. {times === 1 ? 'A member asked' : `Members asked ${formatCount(times)} times for`} you
           to seed it.
         </p>
       )

@@ -111,7 +111,7 @@ function useMark() {
 function Nothing({ unreadOnly }: { unreadOnly: boolean }) {
   return (
     <Empty title={unreadOnly ? 'No unread notices.' : 'No notices yet.'}>
-      <p>You are notified when staff review your torrents, when rates change, and of more; see Settings.</p>
+      <p>You receive notices about your torrents, rates and more. Choose which under Settings.</p>
     </Empty>
   )
 }

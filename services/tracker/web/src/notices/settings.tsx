@@ -8,11 +8,11 @@ import { noticeSettings } from './queries.ts'
 type Kind = Notice['kind']
 
 const KINDS: readonly (readonly [kind: Kind, text: string])[] = [
-  ['approval', 'A torrent of mine is approved'],
-  ['rejection', 'A torrent of mine is rejected'],
-  ['edit', 'Staff edit a torrent of mine'],
-  ['deletion', 'Staff delete a torrent of mine'],
-  ['rates', 'Rates of the site, my account or a torrent of mine change'],
+  ['approval', 'One of my torrents is approved'],
+  ['rejection', 'One of my torrents is rejected'],
+  ['edit', 'Staff edit one of my torrents'],
+  ['deletion', 'Staff delete one of my torrents'],
+  ['rates', 'Rates change for the site, my account or one of my torrents'],
   ['reseed', 'A torrent that I uploaded or completed needs seeders'],
   ['search', 'A saved search has new torrents'],
   ['invite', 'Someone registers with my invite'],

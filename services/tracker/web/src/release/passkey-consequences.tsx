@@ -10,7 +10,7 @@ export function PasskeyConsequences({ active, whose }: { active: number | undefi
           every torrent in {whose} clients{active !== undefined && ` (${formatCount(active)} active now)`}, until the
           .torrent file is downloaded again
         </li>
-        <li>every tool that uses the passkey, until it has the new one</li>
+        <li>every tool that uses the passkey, until you enter the new one</li>
       </ul>
     </>
   )

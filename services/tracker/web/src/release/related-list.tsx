@@ -4,7 +4,7 @@ import { BreakableName } from './release-tags.tsx'
 
 const RELATIONS: Readonly<Record<RelatedTorrent['relation'], string>> = {
   same: 'Same info hash',
-  duplicate: 'Same content and slot',
+  duplicate: 'Same release and quality',
   replacement: 'Replaces this release',
   replaced: 'Would be replaced',
   pack: 'Season pack',

@@ -20,7 +20,7 @@ export function TextFields({ error, replaces = false }: { error: ApiError | null
         maxLength={MAX_MEDIA_INFO}
         spellCheck={false}
         rows={4}
-        hint="The text output of mediainfo. Folders are removed."
+        hint="The text output of MediaInfo. Folder names are removed."
         error={error}
       />
     </>

@@ -51,7 +51,7 @@ export function SecondFactor(props: { onSignedIn: (user: OwnUser) => void; onRes
           onSubmit={() => withSecurityKey.mutate()}
           submit="Use security key"
         >
-          <p>Confirm with your security key that it is you.</p>
+          <p>Use your security key to finish signing in.</p>
         </Form>
       )}
       <Form
@@ -77,8 +77,8 @@ export function SecondFactor(props: { onSignedIn: (user: OwnUser) => void; onRes
           data-focus=""
           hint={
             hasApp
-              ? 'The six digits that your authenticator app shows, or one of your recovery codes.'
-              : 'If you cannot use your security key. Each code works once.'
+              ? 'The six-digit code in your authenticator app, or a recovery code.'
+              : 'Use one if you do not have your security key. Each code works once.'
           }
           error={withCode.error}
         />

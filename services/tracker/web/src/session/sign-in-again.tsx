@@ -9,8 +9,10 @@ export function SignInAgain({ onSignedIn, onClose }: { onSignedIn: () => void; o
   const username = useQueryClient().getQueryData(ownUser.queryKey)?.username
   return (
     <Dialog title="Your session has ended" onClose={onClose}>
-      {account.isSwitched() && <p>Another account has signed in in this browser. To use that one, reload the page.</p>}
-      <p>Sign in to continue. Everything you typed is still here. If you were sending a form, send it again.</p>
+      {account.isSwitched() && (
+        <p>This browser is now signed in to another account. To use that account, reload the page.</p>
+      )}
+      <p>Sign in to continue. What you typed is still here. If you were sending a form, send it again.</p>
       <SignInForm username={username} onSignedIn={onSignedIn} />
     </Dialog>
   )

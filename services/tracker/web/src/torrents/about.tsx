@@ -102,7 +102,7 @@ function Cost({ cost }: { cost: TorrentDetails['cost'] }) {
               : `${formatBytes(counted)}${downloadPercent === 100 ? '' : ` (${downloadPercent} %)`}`,
           ],
           [
-            'Ratio after it',
+            'Ratio afterwards',
             ratioAfter === ratio
               ? `${formatRatio(ratio)}, unchanged`
               : `${formatRatio(ratioAfter)}, now ${formatRatio(ratio)}`,
@@ -111,7 +111,10 @@ function Cost({ cost }: { cost: TorrentDetails['cost'] }) {
           ...(seedSeconds === 0
             ? []
             : [
-                ['To seed', `${formatDuration(seedSeconds)}, or until you uploaded as much as you downloaded`] as const,
+                [
+                  'Seed for',
+                  `${formatDuration(seedSeconds)}, or until you have uploaded as much as you downloaded`,
+                ] as const,
               ]),
         ]}
       />

@@ -13,7 +13,7 @@ export function ReportButton({ torrent }: { torrent: Torrent }) {
     mutationFn: (reason) =>
       read(api.POST('/api/torrents/{id}/reports', { params: { path: { id: torrent.id } }, body: { reason } })),
     onSuccess: () => {
-      toast('Reported.')
+      toast('Torrent reported.')
       setOpen(false)
     },
   })

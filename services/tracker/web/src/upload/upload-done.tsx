@@ -20,8 +20,8 @@ export function UploadDone({ torrent, onAnother }: { torrent: Torrent; onAnother
         {torrent.state === 'pending' ? 'is awaiting approval.' : 'is now listed.'}
       </p>
       <p>
-        The tracker made the torrent private and added your passkey, which changed its info hash. Download this copy,
-        add it to your client, and point it to the files you already have.
+        The tracker changed the info hash, so your original file does not work here. Download this copy, add it to your
+        client, and point it to the files you already have.
       </p>
       <div className="form-actions">
         <DownloadLink torrent={torrent} className="button" data-kind="main">

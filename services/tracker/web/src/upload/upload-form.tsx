@@ -94,11 +94,11 @@ export function UploadForm({ file, error, isBusy, progress, onSubmit }: Props) {
           />
           {(understood.verdict === 'duplicate' || error?.field === 'duplicateReason') && (
             <TextField
-              label="Why this release should be listed too"
+              label="Reason for a duplicate"
               name="duplicateReason"
               required
               maxLength={500}
-              hint="Moderators see the reason."
+              hint="Moderators see it."
               error={error}
             />
           )}
@@ -122,18 +122,18 @@ export function UploadForm({ file, error, isBusy, progress, onSubmit }: Props) {
 function Verdict({ preview: { verdict, related } }: { preview: TorrentPreview }) {
   if (verdict === null && related.length === 0) return null
   return (
-    <section className="verdict" aria-label="Catalogue" data-verdict={verdict ?? 'new'} role="status">
-      <p>{verdict === null ? 'The catalogue has other versions of this title.' : VERDICTS[verdict]}</p>
+    <section className="verdict" aria-label="Related releases" data-verdict={verdict ?? 'new'} role="status">
+      <p>{verdict === null ? 'This site has other versions of this title.' : VERDICTS[verdict]}</p>
       {related.length > 0 && <RelatedList related={related} />}
     </section>
   )
 }
 
 const VERDICTS: Readonly<Record<NonNullable<TorrentPreview['verdict']>, string>> = {
-  exists: 'This torrent is already in the catalogue.',
-  duplicate: 'The catalogue already has this release in the same quality. Upload yours only for a reason.',
-  covered: 'A season pack in the catalogue already contains this release.',
-  replaces: 'Your release replaces an earlier one in the catalogue.',
+  exists: 'This site already has this torrent.',
+  duplicate: 'This site already has this release in the same quality. To upload yours anyway, give a reason.',
+  covered: 'A season pack on this site already contains this release.',
+  replaces: 'Your release replaces an earlier one.',
 }
 
 /** Ids of complete fields, for the preview. */

@@ -27,11 +27,11 @@ export function Standing({ user: { uploaded, downloaded, ratio } }: { user: OwnU
         ]}
       />
       <p className="prose">
-        The ratio is what you uploaded divided by what you downloaded.{' '}
+        Your ratio is your upload divided by your download.{' '}
         {ratio === null
-          ? 'You have downloaded nothing that counts yet.'
-          : `Yours is ${formatRatio(ratio)}: ${formatBytes(uploaded)} divided by ${formatBytes(downloaded)}.`}{' '}
-        Freeleech torrents do not count as downloaded, and what you upload of them counts in full.
+          ? 'Nothing you have downloaded counts yet.'
+          : `It is ${formatRatio(ratio)}: ${formatBytes(uploaded)} divided by ${formatBytes(downloaded)}.`}{' '}
+        Freeleech downloads do not count, but their uploads do.
       </p>
       {data?.requiredSeconds === 0 && (
         <p className="prose">This site has no minimum seed time, so there are no hit-and-runs.</p>
@@ -39,12 +39,12 @@ export function Standing({ user: { uploaded, downloaded, ratio } }: { user: OwnU
       {data !== undefined && data.requiredSeconds > 0 && (
         <p className="prose">
           Seed each completed torrent for {formatDuration(data.requiredSeconds)}, or until you have uploaded as much of
-          it as you downloaded. If you stop before, it is a hit-and-run.{' '}
+          it as you downloaded. If you stop earlier, it counts as a hit-and-run.{' '}
           {data.total === 0 ? (
-            'You have none left to seed.'
+            'You have nothing left to seed.'
           ) : (
             <Link to="/me/torrents" search={{ list: 'duties' }}>
-              Show what you have to seed
+              Show what is left to seed
             </Link>
           )}
         </p>

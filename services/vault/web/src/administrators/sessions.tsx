@@ -62,7 +62,7 @@ function RevokeSession({ session: { id, name }, onClose }: { session: Session; o
       onCancel={onClose}
     >
       <p>
-        They are signed out immediately, and can sign in again while their token is valid or one of their groups has a
+        They are signed out immediately, but can sign in again while their token is valid or one of their groups has a
         role.
       </p>
     </Confirm>

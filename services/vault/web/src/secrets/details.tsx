@@ -33,7 +33,7 @@ export function DetailFields({ current = {}, error }: { current?: Details; error
           name="expiresAt"
           type="datetime-local"
           defaultValue={expiresAt && localTime(expiresAt)}
-          hint="The vault only warns."
+          hint="The vault warns you, but keeps the secret available."
           error={error}
         />
       </div>

@@ -47,7 +47,7 @@ export function CategoriesPage() {
       {data.uncategorised > 0 && (
         <p className="notice" role="status">
           {formatNumberOf(data.uncategorised, 'torrent has', 'torrents have')} no category because all categories were
-          deleted. To restore them, create categories with the same slugs or seed the standard ones.
+          deleted. To restore them, create categories with the same slugs.
         </p>
       )}
       {rows.length === 0 ? (

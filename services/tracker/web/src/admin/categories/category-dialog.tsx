@@ -83,7 +83,7 @@ export function CategoryDialog(props: {
         hint={
           category === undefined
             ? 'Optional for a standard slug such as tv-hd.'
-            : 'The ID that automation tools search.'
+            : 'The ID that automation tools search for.'
         }
         error={save.error}
       />

@@ -118,7 +118,7 @@ function Nothing({ state }: { state: State }) {
   if (state !== 'pending') return <Empty title={`No ${state} torrents.`} />
   return (
     <Empty title="No torrents are awaiting approval.">
-      <p>Uploads of members appear here if they wait for a moderator. Administrators choose that under Site.</p>
+      <p>Uploads that need approval appear here. Administrators choose under Site which ones do.</p>
     </Empty>
   )
 }

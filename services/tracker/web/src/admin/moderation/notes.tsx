@@ -21,7 +21,7 @@ export function Notes({ id }: { id: string }) {
   })
   return (
     <>
-      <h3>Notes of staff</h3>
+      <h3>Staff notes</h3>
       {data.length > 0 && (
         <ul className="bullets" aria-label="Notes">
           {data.map(({ id: note, text, created, author }) => (
@@ -49,7 +49,7 @@ export function Notes({ id }: { id: string }) {
           required
           rows={2}
           maxLength={1_000}
-          hint="Only staff see it."
+          hint="Visible to staff only."
           error={add.error}
         />
       </Form>

@@ -56,7 +56,7 @@ function factsOf({ release, created, imdb, tmdb, tvdb }: Torrent): readonly Fact
   return [
     ['Parsed title', release.title ?? 'Unknown'],
     ...numbering(release),
-    ...(known.length === 0 ? [] : [['Ids', known.join(', ')] as const]),
+    ...(known.length === 0 ? [] : [['IDs', known.join(', ')] as const]),
     ['Uploaded', formatExactTime(created)],
   ]
 }
@@ -67,8 +67,8 @@ function Verdict({ torrent }: { torrent: Torrent }) {
   if (torrent.verdict === null && (data ?? []).length === 0) return null
   return (
     <>
-      <h3>Catalogue</h3>
-      {torrent.verdict !== null && <p>{VERDICT_NAMES[torrent.verdict]} at the upload.</p>}
+      <h3>Related releases</h3>
+      {torrent.verdict !== null && <p>When uploaded: {VERDICT_NAMES[torrent.verdict]}</p>}
       {torrent.duplicateReason !== null && <p className="description">Reason: {torrent.duplicateReason}</p>}
       {data !== undefined && data.length > 0 && <RelatedList related={data} />}
     </>
@@ -101,7 +101,7 @@ function UploaderRecord({ id }: { id: string }) {
   if (data === undefined) return null
   const { created, approved, pending, rejected, deleted, warnings } = data
   return (
-    <p className="muted" aria-label="Record of the uploader" role="note">
+    <p className="muted" aria-label="Uploader’s record" role="note">
       Member since {formatDate(created)} · {formatCount(approved)} approved · {formatCount(pending)} pending ·{' '}
       {formatCount(rejected)} rejected · {formatCount(deleted)} deleted in 30 days ·{' '}
       {formatNumberOf(warnings, 'warning')}

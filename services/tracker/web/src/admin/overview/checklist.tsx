@@ -9,7 +9,7 @@ import { checklist } from '../../api/queries.ts'
 
 const ITEMS = [
   ['look', '/admin/site', 'Name the site', 'A name, an accent colour and a logo.'],
-  ['registration', '/admin/site', 'Choose who can register', 'Everyone, people with an invite, or no one for now.'],
+  ['registration', '/admin/site', 'Choose who can register', 'Everyone, only people with an invite, or no one.'],
   ['categories', '/admin/categories', 'Create the categories', 'The standard tree suits most sites and all tools.'],
   ['rules', '/admin/rules', 'Publish the rules', 'Members read and accept them on their first visit.'],
   ['upload', '/upload', 'Upload the first torrent', 'Try what your members will do.'],

@@ -34,7 +34,7 @@ export function ResetPasskey(props: {
       onCancel={onClose}
     >
       <PasskeyConsequences active={active} whose="their" />
-      <p>They find the new passkey in their account.</p>
+      <p>Their account shows the new passkey.</p>
     </ConfirmByName>
   )
 }

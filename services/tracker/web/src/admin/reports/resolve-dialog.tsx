@@ -39,7 +39,7 @@ export function ResolveDialog({ report, onClose }: { report: Report; onClose: ()
         label="Note"
         name="note"
         maxLength={1_000}
-        hint="For staff: what you did about it."
+        hint="What you did about it. Visible to staff only."
         error={resolve.error}
         data-focus=""
       />

@@ -24,7 +24,7 @@ const SUGGESTION = `# Sharing
 
 # People
 
-- One account per person. Invite only people whom you trust.
+- One account per person. Invite only people you trust.
 - Be kind. Staff have the last word.
 `
 
@@ -75,7 +75,7 @@ function RulesForm({ current }: { current: Rules }) {
             rows={18}
             value={text}
             onChange={({ target }) => setText(target.value)}
-            hint="Members read and accept each new version once. Everyone sees who published it."
+            hint="Members have to accept each new version. They see who published it."
             error={publish.error}
           />
           <section className="rules-preview" aria-labelledby="preview">

@@ -47,7 +47,7 @@ export function SiteLook({ settings }: { settings: SiteSettings }) {
           autoComplete="off"
           defaultValue={settings.name ?? ''}
           placeholder={settings.defaults.name ?? 'Tracker'}
-          hint="Shown in the bar, in titles, and to automation tools."
+          hint="Shown in the navigation bar, in page titles and in automation tools."
           error={save.error}
         />
         <AccentField value={accent} onChange={setAccent} />
@@ -76,13 +76,12 @@ function AccentField({ value, onChange }: { value: string; onChange: (accent: st
           </label>
         ))}
         <label className="accent-own" htmlFor={id}>
-          Own colour
+          Custom colour
         </label>
         <input id={id} type="color" value={value} onChange={({ target }) => onChange(target.value.toLowerCase())} />
       </div>
       <p className="field-hint">
-        Links and buttons use a darker tone of it on light pages and a lighter one on dark pages, so that they are
-        always readable.
+        Links and buttons use a darker or lighter tone of it, so that they are readable in both themes.
       </p>
     </fieldset>
   )

@@ -56,7 +56,7 @@ export function SitePolicy({ settings }: { settings: SiteSettings }) {
         />
         <SelectField
           {...choice('uploadApproval', 'UPLOAD_APPROVAL')}
-          label="Uploads of members"
+          label="Member uploads"
           choices={withDefault(APPROVAL, defaults.uploadApproval)}
         />
         <SelectField

@@ -61,8 +61,8 @@ export function SiteRates({ settings }: { settings: SiteSettings }) {
         >
           <p>
             {isFree
-              ? 'Downloads of all members will count in full again, unless the torrent or the member has freeleech.'
-              : 'Downloads of all members will no longer count. Earlier downloads stay counted.'}
+              ? 'Downloads count in full again, unless the torrent or the member has freeleech.'
+              : 'Downloads no longer count for any member. Earlier downloads still do.'}
           </p>
         </Confirm>
       )}

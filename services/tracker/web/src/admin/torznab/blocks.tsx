@@ -58,7 +58,7 @@ const COLUMNS: readonly Column<TorznabBlock>[] = [
 function Addresses() {
   const { data, error, refetch } = useQuery(blocks)
   if (data === undefined)
-    return <Pending error={error} onRetry={() => void refetch()} rows={3} label="Loading blocks." />
+    return <Pending error={error} onRetry={() => void refetch()} rows={3} label="Loading blocks…" />
   if (data.length === 0) return <Empty title="No blocked addresses." />
   return <Table caption="Blocked addresses" columns={COLUMNS} rows={data} rowKey={({ address }) => address} />
 }

@@ -19,7 +19,7 @@ export function Check() {
         error={user.error ?? about.error}
         onRetry={() => void Promise.all([user.refetch(), about.refetch()])}
         rows={12}
-        label="Loading the URL of the API."
+        label="Loading the API URL…"
       />
     )
   const { passkey, passkeyOpensTorznab } = user.data
@@ -44,9 +44,7 @@ export function Check() {
       <Connection passkey={passkey} />
       <section className="block-list" aria-labelledby="tools">
         <h2 id="tools">Tool settings</h2>
-        <p className="muted">
-          The key is your own passkey. Members find theirs in their account, and create API tokens there.
-        </p>
+        <p className="muted">The key is your own passkey. Members use theirs, or an API token, from their account.</p>
         <Details
           facts={[
             ['URL', <Copyable text={torznabUrl} what="URL" />],
@@ -59,8 +57,8 @@ export function Check() {
           ]}
         />
         <p className="muted">
-          Add a generic Torznab indexer. Tools without a field for the path, such as Jackett, need it at the end of the
-          URL; tools with one field, such as cross-seed, the URL with path and key.
+          Add a generic Torznab indexer. If the tool has no field for the API path, append the path to the URL. If it
+          has a single field, as cross-seed does, use the URL with path and key.
         </p>
       </section>
     </>

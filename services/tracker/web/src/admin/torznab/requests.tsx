@@ -46,7 +46,7 @@ export function Requests({ search }: { search: TorznabSearch }) {
       <Filters key={filters.join()} search={search} />
       <LoggingNotice />
       {data === undefined ? (
-        <Pending error={error} onRetry={() => void refetch()} rows={15} label="Loading requests." />
+        <Pending error={error} onRetry={() => void refetch()} rows={15} label="Loading requests…" />
       ) : data.items.length === 0 ? (
         <Empty title={isNarrowed ? 'No matching requests.' : 'No requests.'}>
           {(isNarrowed || page !== undefined) && showAll}
@@ -156,7 +156,7 @@ const ADDRESS_COLUMNS: readonly Column<TorznabAddress>[] = [
   { head: 'Wrong keys', align: 'end', cell: ({ wrongKeys }) => formatCount(wrongKeys) },
   { head: 'Over limits', align: 'end', cell: ({ overLimits }) => formatCount(overLimits) },
   {
-    head: 'Hour starting',
+    head: 'Hour',
     align: 'end',
     isEvident: true,
     cell: ({ hour }) => <time dateTime={hour}>{formatExactTime(hour)}</time>,
@@ -173,7 +173,7 @@ function Addresses() {
         Counted per address and hour instead of logged. Most tools request the capabilities, which need no key.
       </p>
       {data === undefined ? (
-        <Pending error={error} onRetry={() => void refetch()} rows={3} label="Loading addresses." />
+        <Pending error={error} onRetry={() => void refetch()} rows={3} label="Loading addresses…" />
       ) : data.items.length === 0 ? (
         <Empty title="No refused or anonymous requests." />
       ) : (

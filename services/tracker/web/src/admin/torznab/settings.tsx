@@ -29,7 +29,7 @@ export function Settings() {
         error={current.error ?? presets.error}
         onRetry={() => void Promise.all([current.refetch(), presets.refetch()])}
         rows={8}
-        label="Loading settings."
+        label="Loading settings…"
       />
     )
   return <SettingsForm now={current.data} presets={presets.data} />

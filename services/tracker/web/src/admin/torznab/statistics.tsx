@@ -21,7 +21,7 @@ export function Statistics({ search }: { search: TorznabSearch }) {
     <>
       <RangePicker search={search} />
       {data === undefined ? (
-        <Pending error={error} onRetry={() => void refetch()} rows={12} label="Loading statistics." />
+        <Pending error={error} onRetry={() => void refetch()} rows={12} label="Loading statistics…" />
       ) : data.requestsEver === 0 ? (
         <Empty title="No requests yet.">
           <Link to="/admin/torznab" search={{ tab: 'check' }}>

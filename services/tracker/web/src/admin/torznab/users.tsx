@@ -53,7 +53,7 @@ export function UserTable({ search, children }: { search: TorznabSearch; childre
   const { data, error, refetch, isPlaceholderData, dataUpdatedAt } = useQuery(users(search))
   const columns = useMemo(() => columnsAt(dataUpdatedAt), [dataUpdatedAt])
   if (data === undefined)
-    return <Pending error={error} onRetry={() => void refetch()} rows={10} label="Loading users." />
+    return <Pending error={error} onRetry={() => void refetch()} rows={10} label="Loading users…" />
   if (data.items.length === 0) return children
   return (
     <Table

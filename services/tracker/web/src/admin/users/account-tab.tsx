@@ -27,7 +27,7 @@ export function AccountTab({ user }: { user: ManagedUserDetails }) {
       <Warnings user={user} />
       <section aria-labelledby="passkey" className="card narrow">
         <h2 id="passkey">Passkey</h2>
-        <p>If a passkey has leaked, reset it. The user finds the new one in their account.</p>
+        <p>If it has leaked, reset it. The account of the user shows the new one.</p>
         <div className="form-actions">
           <Button kind="danger" onClick={() => setResetting(true)}>
             Reset passkey
@@ -63,7 +63,7 @@ function PasswordSection({ user }: { user: ManagedUserDetails }) {
         </p>
       ) : (
         <>
-          <p>If a user forgot their password, set a random one. It is shown to you once.</p>
+          <p>If the user forgot it, set a random one, which is shown to you once.</p>
           <div className="form-actions">
             <Button kind="danger" onClick={() => setResetting(true)}>
               Reset password
@@ -92,7 +92,7 @@ function FactorSection({ user }: { user: ManagedUserDetails }) {
         </p>
       ) : (
         <>
-          <p>If a user lost their second factor and the recovery codes, remove it.</p>
+          <p>If the user lost it and the recovery codes, remove it.</p>
           <div className="form-actions">
             <Button kind="danger" onClick={() => setRemoving(true)}>
               Remove second factor

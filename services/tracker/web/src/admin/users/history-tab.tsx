@@ -8,7 +8,7 @@ export function HistoryTab({ id }: { id: string }) {
   const { data, error, refetch } = useQuery(userHistory(id))
   if (data === undefined)
     return <Pending error={error} onRetry={() => void refetch()} rows={5} label="Loading the history…" />
-  if (data.items.length === 0) return <Empty title="Staff have not changed this user." />
+  if (data.items.length === 0) return <Empty title="No changes by staff yet." />
   return (
     <>
       <EntryTable entries={data.items} withTarget={false} />

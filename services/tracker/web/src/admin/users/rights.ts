@@ -58,7 +58,7 @@ export function changeOf(before: Rights, after: Rights): Partial<Rights> | undef
 export function consequences({ role, state, canDownload, apiBlocked }: Partial<Rights>): readonly string[] {
   return [
     state === 'suspended' &&
-      'They cannot sign in, announce or search until the suspension ends. They see its end and the reason.',
+      'They cannot sign in, announce or search until the suspension ends. They see when it ends, and the reason.',
     state === 'banned' &&
       'They cannot sign in, announce or search. They see the reason. Their tools receive an invalid key error.',
     role === 'admin' && 'As an administrator, they can do everything that you can, including changing your role.',

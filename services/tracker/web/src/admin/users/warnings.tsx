@@ -14,7 +14,7 @@ export function Warnings({ user }: { user: ManagedUserDetails }) {
   return (
     <section aria-labelledby="warnings" className="card narrow">
       <h2 id="warnings">Warnings</h2>
-      <p>{user.warnings === 0 ? 'Staff have not warned this user.' : formatNumberOf(user.warnings, 'warning')}</p>
+      <p>{user.warnings === 0 ? 'No warnings yet.' : formatNumberOf(user.warnings, 'warning')}</p>
       {data !== undefined && data.length > 0 && (
         <ul className="bullets">
           {data.map(({ id, text, created, author }) => (

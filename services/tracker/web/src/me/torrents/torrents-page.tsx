@@ -146,7 +146,7 @@ const EMPTY = {
   seeding: 'You are not seeding any torrents.',
   leeching: 'You are not downloading any torrents.',
   snatched: 'You have not completed any torrents.',
-  duties: 'No torrents left to seed.',
+  duties: 'You have nothing left to seed.',
 } as const
 
 function Nothing({ list }: { list: OwnList }) {

@@ -27,8 +27,8 @@ export function Environments({ project }: { project: string }) {
   return (
     <>
       <p className="muted" role="status">
-        {formatNumberOf(data.length, 'environment')}. An environment reads the secrets of its parent in addition to its
-        own; its own ones win.
+        {formatNumberOf(data.length, 'environment')}. An environment also receives the secrets of its parent. Its own
+        take precedence.
       </p>
       <Table
         caption="Environments"

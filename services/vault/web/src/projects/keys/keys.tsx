@@ -84,7 +84,7 @@ function columnsAt(now: number, onAsk: ((asked: Asked) => void) | undefined): re
         <>
           <span className="long-name">{name}</span>{' '}
           {subject !== undefined && (
-            <span className="tag" title={`Admitted for an ID token of ${subject}`}>
+            <span className="tag" title={`Exchanged for an ID token of ${subject}`}>
               ID token
             </span>
           )}

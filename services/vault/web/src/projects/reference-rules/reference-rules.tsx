@@ -35,7 +35,7 @@ export function ReferenceRules({ project }: { project: string }) {
       </div>
       {data.length === 0 ? (
         <Empty title="No reference rules.">
-          <p>Add one to let values of another project refer to secrets of this one.</p>
+          <p>Add one to let another project use secrets of this one in its values.</p>
         </Empty>
       ) : (
         <Table
@@ -112,7 +112,7 @@ function AddReferenceRule({ project, onClose }: { project: string; onClose: () =
       isBusy={add.isPending}
       onSubmit={(values) => add.mutate(values)}
       onClose={onClose}
-      intro={<p>Everyone who may read the other project reads these secrets too.</p>}
+      intro={<p>Every key that can read the other project can then read these secrets too.</p>}
     >
       <TextField
         label="Project"

@@ -91,7 +91,7 @@ function State({ delivery: { state, nextAttemptAt }, now }: { delivery: WebhookD
   if (state === 'given_up')
     return (
       <span className="tag" data-tone="warn">
-        given up
+        Given up
       </span>
     )
   const waitMs = nextAttemptAt === null ? 0 : Date.parse(nextAttemptAt) - now
@@ -114,7 +114,7 @@ export function WebhookUrl({ webhook: { url, hasQuery } }: { webhook: Webhook })
 
 /** Whether a webhook receives events, and whether its receiver responds. */
 export function ReceiverState({ webhook: { enabled, failures, retryAt } }: { webhook: Webhook }) {
-  if (!enabled) return <span className="tag">disabled</span>
+  if (!enabled) return <span className="tag">Disabled</span>
   if (failures === 0) return 'Enabled'
   return (
     <span

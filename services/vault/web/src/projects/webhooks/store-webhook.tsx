@@ -50,7 +50,7 @@ export function StoreWebhook(props: { project: string; changed?: Webhook; onClos
         autoComplete="off"
         spellCheck={false}
         data-focus=""
-        hint="Put a secret of the receiver in the query: it is not shown again."
+        hint="If the receiver needs a secret, put it in the query, which is not shown again."
         error={store.error}
       />
     </FormDialog>
