@@ -421,7 +421,7 @@ test('a member sets a new password and confirms a new address with links sent by
     await page.getByLabel('New email address').fill('elsewhere@example.org')
     await page.getByLabel('Your password').fill('remembered this time')
     await page.getByRole('button', { name: 'Change email address' }).click()
-    await page.getByText('Open the link that you receive').waitFor()
+    await page.getByText('Open the link sent to').waitFor()
     expect(await problems('me-email')).toEqual([])
     await page.goto(`${mailing.tracker.url}/confirm-email#${tokenIn(await smtp.next('elsewhere@example.org'))}`)
     await page.getByRole('button', { name: 'Confirm address' }).waitFor()

@@ -11,8 +11,8 @@ export function EmailAddress({ user }: { user: OwnUser }) {
   if (change.isSuccess)
     return (
       <p className="notice" role="status">
-        Open the link that you receive at {change.variables.email} within 30 minutes. If you receive none, someone may
-        have an account with this address.
+        Open the link sent to {change.variables.email} within 30 minutes. If no email arrives, the address may belong to
+        another account.
       </p>
     )
   return (
