@@ -52,6 +52,7 @@ test.each([
   [`GET /${PASSKEY}/announce?info_hash=x`],
   [`connect passkey%3D${PASSKEY}`],
   [`Authorization: Bearer ${PASSKEY}`],
+  [`GET /api/user?api_token=${PASSKEY}`],
   [`POST /api/torrents vtt_${PASSKEY}`],
   [`GET /api/torznab?x=vtt%5F${PASSKEY}`],
   [`cannot reach postgres://vault_app:${PASSKEY}@db/vault`],

@@ -38,7 +38,7 @@ const SECRET_MEMBERS = [
  */
 export function hideSecrets(text: string): string {
   return text
-    .replace(/\b(api_?key|passkey|rsskey|token|password|secret)(=|%3[dD])[^&\s"'\\]+/gi, `$1$2${HIDDEN}`)
+    .replace(/\b(api_?(?:key|token)|passkey|rsskey|token|password|secret)(=|%3[dD])[^&\s"'\\]+/gi, `$1$2${HIDDEN}`)
     .replace(/\/(announce|scrape)\/[0-9a-f]{40}(?![0-9a-f])/gi, `/$1/${HIDDEN}`)
     .replace(/\/[0-9a-f]{40}\/(announce|scrape)/gi, `/${HIDDEN}/$1`)
     .replace(/vtt(?:_|%5f)[0-9a-z]+/gi, HIDDEN)
