@@ -3,7 +3,6 @@ import { type Account, type Accounts, refusalOf } from '../accounts/accounts.ts'
 import { apiError } from '../errors.ts'
 import type { Search } from '../search/search.ts'
 import type { ApiTokens } from '../tokens/api-tokens.ts'
-import { isTokenText } from '../tokens/token-text.ts'
 import type { Tokens } from '../tokens/tokens.ts'
 import type { Bookmarks } from '../torrents/bookmarks.ts'
 import type { Torrents } from '../torrents/torrents.ts'
@@ -79,14 +78,14 @@ export function createFeeds(deps: {
   /** What a token opens; undefined if it is not valid, or its owner is banned, as for a passkey. */
   async function openedBy(request: FeedRequest): Promise<Opened | undefined> {
     const { token: text, savedSearch, address, kind } = request
-    if (isTokenText(text)) {
+    // The token of a feed is looked up first, because it may begin like an API token.
+    const token = await deps.tokens.find(text, address)
+    if (token === undefined) {
       const scope = kind === 'search' ? 'torznab' : 'download'
       const { holder, refusal } = await deps.apiTokens.find(text, { scope, address })
       if (holder === undefined || refusal?.reason === 'banned') return undefined
       return { account: holder.account, savedSearch: savedSearch ?? null, refusal: refusal?.error }
     }
-    const token = await deps.tokens.find(text, address)
-    if (token === undefined) return undefined
     const account = await deps.accounts.byId(token.userId)
     if (account.state === 'banned') return undefined
     const blocked = account.apiBlocked ? apiError('FORBIDDEN', 'This account is blocked from the API.') : undefined
