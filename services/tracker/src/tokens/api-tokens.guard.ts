@@ -4,8 +4,8 @@ import type { Request } from 'express'
 import type { Session } from '../accounts/sessions.ts'
 import type { ApplyLimit } from '../http/limits.ts'
 import type { SignedInUser, TrackerSurface } from '../surface.ts'
-import type { ApiTokens, TokenHolder } from './api-tokens.ts'
-import { scopeOf } from './scopes.ts'
+import type { ApiTokens, TokenHolder, TokenRefusal } from './api-tokens.ts'
+import { type Scope, scopeOf } from './scopes.ts'
 import { hashOfToken, isTokenText } from './token-text.ts'
 
 /** Admits requests with an API token to the operations of its scopes, and leaves all others to the guard of sessions. */
@@ -31,13 +31,22 @@ export function createTokenGuard(deps: {
     // Counted as for a session, or by address if the token names no user.
     const counted = { ...caller, session: verdict.holder && sessionOf(verdict.holder, text) }
     await deps.applyLimit(endpoint.limit, request, response, counted)
-    if (verdict.refusal !== undefined) throw verdict.refusal.error
+    if (verdict.refusal !== undefined) {
+      response.setHeader('WWW-Authenticate', challengeOf(verdict.refusal, scope))
+      throw verdict.refusal.error
+    }
     return { ...caller, session: sessionOf(verdict.holder, text) }
   }
 }
 
 /** No operation that a scope opens sets a cookie. */
 const WITHOUT_COOKIES = { setSession: () => undefined, clearSession: () => undefined, setPending: () => undefined }
+
+/** RFC 6750, section 3. */
+function challengeOf({ reason }: TokenRefusal, scope: Scope | undefined): string {
+  if (reason === 'invalid') return 'Bearer error="invalid_token"'
+  return reason === 'scope' && scope !== undefined ? `Bearer error="insufficient_scope", scope="${scope}"` : 'Bearer'
+}
 
 function sessionOf({ id, account }: TokenHolder, text: string): Session {
   return { id, account, tokenHash: hashOfToken(text).toString('hex'), isStrong: false }
