@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { type DurableServers, eventually, startDurableServers } from '@vault-and-tracker/dev-env'
+import { bearer, createToken } from './support/api-tokens.ts'
 import type { Client } from './support/client.ts'
 import { makeTorrent } from './support/make-torrent.ts'
 import { PASSWORD, startTracker, type TestTracker } from './support/tracker.ts'
@@ -7,6 +8,7 @@ import { PASSWORD, startTracker, type TestTracker } from './support/tracker.ts'
 let servers: DurableServers
 let tracker: TestTracker
 let member: Client
+let token: string
 
 beforeAll(async () => {
   servers = await startDurableServers('tracker-faults')
@@ -14,6 +16,7 @@ beforeAll(async () => {
   tracker = await startTracker(limits, { postgres: servers.postgres, redisUrl: servers.redis.url })
   await tracker.context.useCases.categories.seed()
   member = await tracker.signedIn('member')
+  token = (await createToken(member, ['account', 'torznab'])).token
 })
 
 afterAll(async () => {
@@ -57,6 +60,8 @@ test('without Postgres, requests get 503 and write nothing partially, and the se
   await servers.postgres.kill()
   await expectUnavailable()
   expect((await tracker.client().get('/api/categories')).status).toBe(503)
+  expect((await tracker.client().get('/api/user/me', bearer(token))).status).toBe(503)
+  expect((await tracker.client().get(`/api/torznab?t=search&apikey=${token}`)).status).toBe(503)
   await servers.postgres.restart()
   await expectRecovery()
 })

@@ -76,7 +76,7 @@ export function RightsForm({ user }: { user: ManagedUser }) {
         </label>
         <label className="switch">
           <input type="checkbox" name="mayUseApi" defaultChecked={!user.apiBlocked} />
-          Can use the Torznab API
+          Can use the Torznab API and API tokens
         </label>
         <RateFields rates={user} error={error} />
         <TextField

@@ -66,6 +66,6 @@ export function consequences({ role, state, canDownload, apiBlocked }: Partial<R
     role === 'member' && 'They lose access to all staff pages.',
     canDownload === false &&
       'They cannot download .torrent files, and their clients receive no peers to download from.',
-    apiBlocked === true && 'Their tools receive an error from the Torznab API.',
+    apiBlocked === true && 'Their tools receive an error from the Torznab API, and API tokens are refused.',
   ].filter((consequence) => consequence !== false)
 }
