@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { z } from 'zod'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -98,6 +99,18 @@ export class JsonText {
   }
 }
 
+/** A response that goes on after its handler. `start` writes it, and must end it when the service stops. */
+export class StreamAnswer {
+  readonly headers: Readonly<Record<string, string>>
+  /** Called unless the request is HEAD, before the headers are sent. It may throw. The client may have left already. */
+  readonly start: (response: ServerResponse) => void
+
+  constructor(headers: Readonly<Record<string, string>>, start: (response: ServerResponse) => void) {
+    this.headers = headers
+    this.start = start
+  }
+}
+
 /** The value of a schema as handlers return it. It may be read-only, because it is only written as JSON. */
 type Sendable<T> = unknown extends T ? T : T extends Date ? T : { readonly [Field in keyof T]: Sendable<T[Field]> }
 
@@ -130,7 +143,7 @@ export type Definition<
       readonly caller: S['callers'][Access & keyof S['callers']]
     },
     deps: Deps,
-  ) => Promise<Sendable<z.input<Answer>> | FileAnswer | JsonText>
+  ) => Promise<Sendable<z.input<Answer>> | FileAnswer | JsonText | StreamAnswer>
 }
 
 const NO_FIELDS = z.object({}).optional()

@@ -7,6 +7,7 @@ export {
   FileAnswer,
   JsonText,
   type Method,
+  StreamAnswer,
   type Surface,
   type Upload,
 } from './endpoint.ts'

@@ -9,6 +9,7 @@ import {
   FileAnswer,
   JsonText,
   type ParseInput,
+  StreamAnswer,
   type Surface,
 } from './endpoint.ts'
 import { type InputProblem, parseInput } from './input.ts'
@@ -113,6 +114,7 @@ export function serve<S extends Surface, Deps>(
     if (result === undefined) response.end()
     else if (result instanceof FileAnswer) sendFile(request, response, result)
     else if (result instanceof JsonText) sendJson(response, result.text)
+    else if (result instanceof StreamAnswer) sendStream(request, response, result)
     else {
       const text = JSON.stringify(result)
       sendJson(response, Buffer.byteLength(text) < compressFrom ? text : await compressOnce(request, response, text))
@@ -151,6 +153,12 @@ function sendFile(request: Request, response: Response, { bytes, headers }: File
     response.removeHeader('Content-Type')
     response.status(304).end()
   }
+}
+
+function sendStream(request: Request, response: Response, { headers, start }: StreamAnswer): void {
+  response.set(headers)
+  if (request.method === 'HEAD') response.end()
+  else start(response)
 }
 
 /** Sends text with its headers in one write, without Express's checks for a conditional request, and bytes in chunks. */
