@@ -24,6 +24,7 @@ import { adminLogEndpoints } from './admin-log/admin-log.routes.ts'
 import { categoryEndpoints, categoryTree, presentTree } from './categories/categories.routes.ts'
 import type { Context, UseCases } from './context.ts'
 import { apiError, ERRORS } from './errors.ts'
+import { eventEndpoints } from './events/events.routes.ts'
 import { createErrorAnswer, errorBodySchema } from './http/errors.middleware.ts'
 import { standardHeaders, unknownPath } from './http/headers.middleware.ts'
 import { noticeEndpoints } from './notices/notices.routes.ts'
@@ -95,6 +96,7 @@ export const ENDPOINTS: readonly TrackerEndpoint<UseCases>[] = [
   ...torrentFilterEndpoints,
   ...torrentEndpoints,
   ...torrentPageEndpoints,
+  ...eventEndpoints,
   ...bookmarkEndpoints,
   ...savedSearchEndpoints,
   ...feedEndpoints,

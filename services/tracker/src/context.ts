@@ -7,6 +7,7 @@ import { type AccountUseCases, createAccountUseCases } from './context/accounts.
 import { type AnnounceEngine, createAnnounceEngine } from './context/announce.ts'
 import { type Catalogue, createCatalogue } from './context/catalogue.ts'
 import { connect, type Start } from './context/connections.ts'
+import { createEventUseCases, type EventUseCases } from './context/events.ts'
 import { createStaffOverview, type StaffOverview } from './context/overview.ts'
 import { createRest, type Rest } from './context/rest.ts'
 import { createSavedSearchUseCases } from './context/saved-searches.ts'
@@ -21,6 +22,7 @@ export type UseCases = Site &
   TorznabPart['useCases'] &
   AnnounceEngine['useCases'] &
   TokenUseCases &
+  EventUseCases &
   ReturnType<typeof createSavedSearchUseCases> &
   StaffOverview
 
@@ -66,8 +68,9 @@ async function join(start: Start): Promise<Omit<Context, 'close'>> {
     apiTokens: tokens.apiTokens,
   })
   const parts = { site, accounts, catalogue, torznab, tokens }
+  const events = createEventUseCases(connections, { ...accounts, ...tokens, events: catalogue.events })
   const useCases = {
-    ...{ ...site, ...accounts, ...catalogue.useCases, ...torznab.useCases, ...engine.useCases, ...tokens },
+    ...{ ...site, ...accounts, ...catalogue.useCases, ...torznab.useCases, ...engine.useCases, ...tokens, ...events },
     ...createSavedSearchUseCases(connections, parts),
   }
   const { metrics, background } = connections

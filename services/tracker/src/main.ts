@@ -23,6 +23,7 @@ async function start(scope: Scope): Promise<void> {
   const { server, front } = createHttpServer(context, { logger, stopping: scope.signal })
   const running = await listen(server, { host: config.HOST, port: config.PORT }, { front, othersAccept })
   scope.defer('HTTP server', async () => {
+    context.useCases.eventStreams.drain()
     await Promise.all([running.drain(), context.sockets?.drain()])
   })
   logger.info({ port: running.port, url: config.PUBLIC_URL, mode: config.TRACKER_MODE }, 'listening')

@@ -78,7 +78,8 @@ describe('the table of scopes', () => {
       const refused = await ask(withoutOne.get(scope) ?? '', url, method.toUpperCase())
       expect([name, ...refusalIn(refused)]).toEqual([name, 403, expect.stringMatching(`scope ${scope}\\.$`)])
       expect(refused.headers.get('www-authenticate')).toContain(`scope="${scope}"`)
-      const { status, text } = await ask(all.token, url, method.toUpperCase())
+      // A stream has no end.
+      const { status, text } = await ask(all.token, url, name === 'streamEvents' ? 'HEAD' : method.toUpperCase())
       expect([name, [401, 403, 500].includes(status)]).toEqual([name, false])
       expect(text).not.toContain(admin.passkey)
       opened.push(scope)

@@ -1,8 +1,10 @@
 import { once } from 'node:events'
 import { request } from 'node:https'
+import type { Readable } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { eventually, type Nginx, startNginx } from '@vault-and-tracker/dev-env'
 import { announceQuery } from './support/announcer.ts'
+import { bearer, createToken } from './support/api-tokens.ts'
 import { metricOf } from './support/metrics.ts'
 import { answerTo, connectSocket, makeOffers, type SocketClient } from './support/socket-client.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
@@ -46,6 +48,18 @@ test('an announce over HTTPS has the address that nginx saw, regardless of heade
   expect(response.statusCode).toBe(200)
   const external = Buffer.concat([Buffer.from('11:external ip4:'), Buffer.from([127, 0, 0, 2])])
   expect(Buffer.concat(chunks).includes(external)).toBe(true)
+})
+
+test('a stream of events is not kept in a buffer', async () => {
+  const { token } = await createToken(await tracker.signedIn('listener'), ['read'])
+  const options = { host: '127.0.0.1', port: nginx.port, path: '/api/events', headers: bearer(token), agent: false }
+  const message = request({ ...options, ...tls('127.0.0.2') })
+  message.end()
+  const [response] = (await once(message, 'response')) as [Readable & { statusCode: number }]
+  const [first] = (await once(response, 'data')) as [Buffer]
+  message.destroy()
+  expect([response.statusCode, first.toString()]).toEqual([200, expect.stringContaining('id: 0\n')])
+  await eventually(async () => (await metricOf(tracker, 'tracker_event_streams')) === 0)
 })
 
 test('WebSockets over TLS relay offers and answers, and limit each address', async () => {

@@ -119,6 +119,14 @@ export function createSessions(deps: {
       return { id: session.id, account, tokenHash, isStrong: session.isStrong === true }
     },
 
+    /** Whether a session that opened a lasting connection would still open it. This is no use of the session. */
+    async isValid(tokenHash: string): Promise<boolean> {
+      const session = await store.byTokenHash(tokenHash)
+      const isInTime = session !== undefined && clock.now() - session.createdAt <= MAX_SESSION_AGE_MS
+      const account = isInTime ? await accountOf(session.userId) : undefined
+      return account?.sessionEpoch === session?.epoch && account?.state === 'active'
+    },
+
     /** The user's sessions, newest first. */
     async list(account: Account): Promise<readonly StoredSession[]> {
       return (await validSessionsOf(account))

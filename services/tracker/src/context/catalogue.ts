@@ -22,6 +22,7 @@ import { createTorrents, type Torrents } from '../torrents/torrents.ts'
 import { createCatalogueState } from '../torznab/catalogue-state.ts'
 import type { AccountUseCases } from './accounts.ts'
 import type { Connections } from './connections.ts'
+import { createTorrentEvents } from './events.ts'
 import { createTorrentPage } from './torrent-page.ts'
 
 const PURGE_EVERY_MS = 3_600_000
@@ -89,6 +90,8 @@ export function createCatalogue(
     socketUrl: config.WEBSOCKET ? (passkey) => announceUrl(passkey).replace(/^http/i, 'ws') : undefined,
   })
   addBackground(connections, torrents)
+  const siteRates = async () => (await catalogueState.current()).rates
+  const events = createTorrentEvents(connections, { torrents: torrentStore, siteRates })
   const torrentPreviews = createTorrentPreviews({ store: torrentStore, torrentFiles, categories, source })
   return {
     useCases: {
@@ -97,7 +100,7 @@ export function createCatalogue(
       torrentPreviews,
       ...createTorrentPage(connections, {
         torrents,
-        siteRates: async () => (await catalogueState.current()).rates,
+        siteRates,
         requiredSeedSeconds: () => site.requiredSeedSeconds(),
       }),
       search,
@@ -112,6 +115,7 @@ export function createCatalogue(
       bookmarks: createBookmarks({ store: createBookmarkStore(db), clock }),
     },
     catalogueState,
+    events,
   }
 }
 

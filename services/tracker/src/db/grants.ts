@@ -11,7 +11,7 @@ export function grants(role: string): readonly string[] {
     `revoke insert, update, delete on kysely_migration, kysely_migration_lock from ${role}`,
     `revoke insert, delete on site_settings from ${role}`,
     `revoke update, delete on rules, rule_acceptances from ${role}`,
-    `revoke update on flush_log from ${role}`,
+    `revoke update on flush_log, events from ${role}`,
     `revoke delete on users from ${role}`,
     `revoke update, delete on admin_log from ${role}`,
     `revoke insert, delete on torznab_settings from ${role}`,

@@ -22,6 +22,7 @@ import { siteLookAndRules } from './migrations/0021-site-look-and-rules.ts'
 import { moderation } from './migrations/0022-moderation.ts'
 import { listingTimes } from './migrations/0023-listing-times.ts'
 import { apiTokens } from './migrations/0026-api-tokens.ts'
+import { events } from './migrations/0027-events.ts'
 
 /** All migrations. Add new ones at the end, and never change a released one. Numbers may have gaps. */
 export const MIGRATIONS = {
@@ -47,6 +48,7 @@ export const MIGRATIONS = {
   '0022-moderation': moderation,
   '0023-listing-times': listingTimes,
   '0026-api-tokens': apiTokens,
+  '0027-events': events,
 }
 
 /** Migrates the tracker's database to the latest schema. */

@@ -323,6 +323,13 @@ export type TokensTable = {
   last_used_address: string | null
 }
 
+export type EventsTable = {
+  /** In the order of the commits. */
+  id: ColumnType<number, never, never>
+  torrent_id: Fixed<string>
+  created_at: Fixed<Date>
+}
+
 export type FlushLogTable = {
   /** The id of the batch in Redis. */
   id: Fixed<string>
@@ -478,6 +485,7 @@ export type Schema = {
   torrent_notes: TorrentNotesTable
   notices: NoticesTable
   reseed_requests: ReseedRequestsTable
+  events: EventsTable
   flush_log: FlushLogTable
   swarm_samples: SwarmSamplesTable
   user_days: UserDaysTable

@@ -38,10 +38,10 @@ export type ApiTokenStore = {
    */
   revoke(id: string, whose: { readonly userId?: string; readonly by?: ActedBy }): Promise<boolean>
   /** Tokens and their owners by hash in hex. Leaves out unknown ones. */
-  byHashes(
-    hashes: readonly string[],
-  ): Promise<ReadonlyMap<string, { readonly token: ApiToken; readonly owner: Account }>>
+  byHashes(hashes: readonly string[]): Promise<ReadonlyMap<string, FoundToken>>
 }
+
+type FoundToken = { readonly token: ApiToken; readonly owner: Account }
 
 /** The request for which a token is checked. */
 export type TokenRequest = {
@@ -84,6 +84,23 @@ export function createApiTokens(deps: {
   const { store, uses, isInRanges, clock } = deps
   const byHash = batchedLoader((hashes: readonly string[]) => store.byHashes(hashes), BATCHES)
 
+  function verdictOn({ token, owner }: FoundToken, { scope, address }: TokenRequest): TokenVerdict {
+    if (token.expires !== null && token.expires.getTime() <= clock.now()) return invalid('This API token has expired.')
+    if (token.addresses.length > 0 && !isInRanges(token.addresses, address))
+      return invalid('This API token may not be used from this address.')
+    const account: Account = scope === 'upload' ? owner : { ...owner, role: 'member' }
+    const holder = { id: token.id, account }
+    const refused = (reason: TokenRefusal['reason'], error: Error) => ({ holder, refusal: { reason, error } })
+    const stateRefusal = refusalOf(owner)
+    if (stateRefusal && owner.state !== 'active') return refused(owner.state, stateRefusal)
+    if (owner.apiBlocked) return refused('blocked', apiError('FORBIDDEN', 'This account is blocked from the API.'))
+    if (scope === undefined)
+      return refused('scope', apiError('FORBIDDEN', 'API tokens cannot do this. Sign in to the website.'))
+    if (!token.scopes.includes(scope))
+      return refused('scope', apiError('FORBIDDEN', `This API token does not have the scope ${scope}.`))
+    return { holder, refusal: undefined }
+  }
+
   return {
     /** @returns the token with its text, which cannot be retrieved again @throws ApiError CONFLICT, BAD_REQUEST */
     async create(userId: string, input: NewApiToken): Promise<ApiToken & { readonly text: string }> {
@@ -113,26 +130,18 @@ export function createApiTokens(deps: {
      * Checks a token for a request, and records its use. The owner acts as a member, whatever their role, except when they
      * upload: a stolen token of staff must not open what only a session with a second factor does.
      */
-    async find(text: string, { scope, address }: TokenRequest): Promise<TokenVerdict> {
+    async find(text: string, request: TokenRequest): Promise<TokenVerdict> {
       const found = isWellFormedToken(text) ? await byHash(hashOfToken(text).toString('hex')) : undefined
       if (found === undefined) return invalid('This API token is not valid. It may have been revoked.')
-      const { token, owner } = found
-      if (token.expires !== null && token.expires.getTime() <= clock.now())
-        return invalid('This API token has expired.')
-      if (token.addresses.length > 0 && !isInRanges(token.addresses, address))
-        return invalid('This API token may not be used from this address.')
-      const account: Account = scope === 'upload' ? owner : { ...owner, role: 'member' }
-      const holder = { id: token.id, account }
-      const refused = (reason: TokenRefusal['reason'], error: Error) => ({ holder, refusal: { reason, error } })
-      const stateRefusal = refusalOf(owner)
-      if (stateRefusal && owner.state !== 'active') return refused(owner.state, stateRefusal)
-      if (owner.apiBlocked) return refused('blocked', apiError('FORBIDDEN', 'This account is blocked from the API.'))
-      if (scope === undefined)
-        return refused('scope', apiError('FORBIDDEN', 'API tokens cannot do this. Sign in to the website.'))
-      if (!token.scopes.includes(scope))
-        return refused('scope', apiError('FORBIDDEN', `This API token does not have the scope ${scope}.`))
-      uses.add(token, address)
-      return { holder, refusal: undefined }
+      const verdict = verdictOn(found, request)
+      if (verdict.refusal === undefined) uses.add(found.token, request.address)
+      return verdict
+    },
+
+    /** Whether a token that opened a lasting connection would still open it. `hash` is that of its text, in hex. */
+    async isValid(hash: string, request: TokenRequest): Promise<boolean> {
+      const found = await byHash(hash)
+      return found !== undefined && verdictOn(found, request).refusal === undefined
     },
   }
 }

@@ -18,6 +18,7 @@ export const OPERATIONS: Readonly<Record<Scope | 'session', readonly string[]>> 
     'listTorrentFiles',
     'getTorrentHistory',
     'getRules',
+    'streamEvents',
   ],
   account: [
     'getOwnUser',

@@ -5,6 +5,7 @@ import { type ActedBy, changedFields } from '../admin-log/admin-log.ts'
 import { isForeignKeyViolation } from '../db/queries.store.ts'
 import type { Db, Schema } from '../db/schema.ts'
 import { apiError } from '../errors.ts'
+import { insertEvent } from '../events/events.store.ts'
 import { deleteNoticesAbout, notify } from '../notices/notices.store.ts'
 import { releaseKeys, type Verdict, verdictOn } from '../releases/related-releases.ts'
 import { noticesOfChange } from './change-notices.ts'
@@ -31,6 +32,7 @@ export function createTorrentStore(db: Db): TorrentStore {
           await takeFromQuota(trx, torrent)
           const created = await byId(trx, torrent.id)
           if (created === undefined) throw new Error('a torrent that was just inserted does not exist')
+          if (created.state === 'approved') await insertEvent(trx, created.id, created.createdAt)
           return created
         })
       } catch (error) {
@@ -90,10 +92,11 @@ export function createTorrentStore(db: Db): TorrentStore {
           if (before === undefined) return undefined
           const { changes, by } = decide(before)
           await update(trx, before, changes)
-          if (by && changes.state?.state === 'approved') await dateFirstApproval(trx, id, by.at)
+          const isFirst = by && changes.state?.state === 'approved' && (await dateFirstApproval(trx, id, by.at))
           const after = await byId(trx, id)
           if (changes.state && after) await recordVerdict(trx, after)
           if (by && after) await recordChange(trx, by, before, after)
+          if (isFirst === true) await insertEvent(trx, id, by.at)
           return after
         })
       } catch (error) {
@@ -253,14 +256,19 @@ async function update(trx: Transaction<Schema>, current: Torrent, changes: Torre
     .execute()
 }
 
-/** Dates a torrent from its first approval, when other members, feeds and tools first see it. */
-async function dateFirstApproval(trx: Transaction<Schema>, id: string, at: Date): Promise<void> {
-  await trx
+/**
+ * Dates a torrent from its first approval, when other members, feeds and tools first see it.
+ *
+ * @returns whether this is the first approval
+ */
+async function dateFirstApproval(trx: Transaction<Schema>, id: string, at: Date): Promise<boolean> {
+  const { numUpdatedRows } = await trx
     .updateTable('torrents')
     .set({ created_at: at, was_approved: true })
     .where('id', '=', id)
     .where('was_approved', '=', false)
-    .execute()
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
 }
 
 type Upload = Pick<NewTorrent, 'content' | 'uploaderId' | 'createdAt' | 'bytesPerDay'>

@@ -178,6 +178,7 @@ export async function startTracker(
     replica: (more = {}) => startTracker({ ...env, ...more }, { database, redisUrl }),
     async stop() {
       stopping.abort()
+      context.useCases.eventStreams.drain()
       await Promise.all([running.drain(), context.sockets?.drain()])
       await context.background.stop()
       await context.close()
