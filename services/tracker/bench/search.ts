@@ -12,6 +12,7 @@ const count = Number(process.argv[3] ?? 100)
 const CONNECTIONS = 8
 const SECONDS = 4
 const SAMPLES_OF_PAIR = 20
+const SLOWEST_PAIRS = 10
 
 const world = await startSearchWorld(torrents)
 const service = await startOurs(world, { env: { REST_READ_LIMIT: '1000000' } })
@@ -35,12 +36,17 @@ try {
     ['Torznab', TORZNAB_SHAPES, torznab],
   ] as const) {
     printHead(`${whole(torrents)} torrents, milliseconds`, api, 'p50', 'p95', 'slowest', 'CPU', 'requests/s', 'CPU')
+    const pairs: (readonly string[])[] = []
     for (const { name, path, isRated = false, isPair = false } of shapes) {
       const measured = isPair ? samples.slice(0, SAMPLES_OF_PAIR) : samples
       const paths = measured.map((sample) => pathOf(path(sample)))
       const rate = isRated ? await throughput(paths, cookie) : []
-      print(name, ...(await latency(paths, cookie)), ...rate)
+      const row = [name, ...(await latency(paths, cookie)), ...rate]
+      if (isPair) pairs.push(row)
+      else print(...row)
     }
+    const slowest = pairs.toSorted(([, , a], [, , b]) => Number(b) - Number(a)).slice(0, SLOWEST_PAIRS)
+    for (const row of slowest) print(...row)
   }
 } finally {
   agent.destroy()
