@@ -175,7 +175,7 @@ test('filters find torrents of earlier releases, which can still write and searc
         and facets @@ (select ('''#c' || id || '''')::tsquery from categories)
         and word_beginnings(search) @@ '''an'' | ''bn'''::tsquery order by name`
       const both = [{ name: 'a' }, { name: 'b' }]
-      const terms = "'#r2160p' & '#hDV' & '#z2' & '#k2026' & '#k202603'"
+      const terms = "'#r2160p' & '#hDV' & '#z2' & '#f12' & '#k2026' & '#k202603'"
       expect((await client.query(filtered, [terms])).rows).toEqual(both)
       expect((await client.query(filtered, ["'#r1080p'"])).rows).toEqual([])
       expect((await client.query(search)).rows).toEqual(both)

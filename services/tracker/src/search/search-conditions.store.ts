@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { AliveCriterion, AnyOf, CreatedAfter, Criteria, OwnCriterion, ReleaseField } from './criteria.ts'
+import { sizeTerms } from './size-steps.ts'
 
 export const SORT_COLUMNS = { created: 'created_at', size: 'size', seeders: 'seeders', leechers: 'leechers' } as const
 
@@ -15,7 +16,7 @@ export function areIndexed(prefixes: AnyOf): boolean {
 }
 
 /** Whether the index narrows down the matches, except by category, size and time. */
-export function isIndexed({ words, prefixes, facets, release, ids, idWithin, infoHash, ...others }: Criteria): boolean {
+function isIndexed({ words, prefixes, facets, release, ids, idWithin, infoHash, ...others }: Criteria): boolean {
   const { uploader, freeleech } = others
   const isNarrow = [...Object.values(release), idWithin, infoHash, uploader].some((part) => part !== undefined)
   return isNarrow || freeleech === true || words.length + prefixes.length + facets.length + ids.length > 0
@@ -45,8 +46,8 @@ export function checks(criteria: Criteria): readonly RawBuilder<unknown>[] {
   ]
 }
 
-/** The other conditions. @param checked whether categories, size and time are checked row by row nevertheless */
-export function indexed(criteria: Criteria, by: 'index' | 'row', checked = false): RawBuilder<unknown> {
+/** The other conditions. */
+export function indexed(criteria: Criteria, by: 'index' | 'row'): RawBuilder<unknown> {
   const { prefixes, facets, categoryIds } = criteria
   const isBeginning = prefixes.length > 0 && by === 'index' && areIndexed(prefixes)
   const categories = categoryIds?.map((id) => `#c${id}`)
@@ -55,10 +56,9 @@ export function indexed(criteria: Criteria, by: 'index' | 'row', checked = false
     ...(isBeginning ? [sql`word_beginnings(search) @@ ${anyOf(prefixes)}::tsquery`] : []),
     ...(facets.length === 0 ? [] : [sql`facets @@ ${facets.map(anyOf).join(' & ')}::tsquery`]),
     // A separate condition, since the index is slower at rare conditions that contain common alternatives.
-    ...(categories === undefined || checked ? [] : [sql`facets @@ ${anyOf(categories)}::tsquery`]),
-    ...(checked ? [anyCategory(categoryIds)] : []),
+    ...(categories === undefined ? [] : [sql`facets @@ ${anyOf(categories)}::tsquery`]),
     ...identified(criteria),
-    ...(by === 'index' ? released(criteria, checked) : releasedByRow(criteria)),
+    ...(by === 'index' ? released(criteria) : releasedByRow(criteria)),
   ]
   return allOf(parts)
 }
@@ -119,7 +119,7 @@ const RELEASE_FACETS = sql`release_facets(resolution, source, codec, hdr, audio,
   uploader_id, size, created_at)`
 
 /** Conditions on the release, the uploader, rates, size and time, as far as the index contains them. */
-function released(criteria: Criteria, checked: boolean): readonly RawBuilder<unknown>[] {
+function released(criteria: Criteria): readonly RawBuilder<unknown>[] {
   const { release, uploader, freeleech, minSize, maxSize, created } = criteria
   const fields = releaseFields(release).map(({ lexeme, values }) => anyOf(values.map((value) => `${lexeme}${value}`)))
   const exact = [
@@ -129,10 +129,12 @@ function released(criteria: Criteria, checked: boolean): readonly RawBuilder<unk
   ]
   const hasSize = minSize !== undefined || maxSize !== undefined
   const isSingleRange = singleRangeOf(criteria) !== undefined
-  const ranges =
-    isSingleRange || checked
-      ? []
-      : [...(hasSize ? [sizeLexemes(minSize, maxSize)] : []), ...(created === undefined ? [] : timeLexemes(created))]
+  const ranges = isSingleRange
+    ? []
+    : [
+        ...(hasSize ? [sizeTerms({ minSize: minSize ?? 0, maxSize: maxSize ?? Number.MAX_SAFE_INTEGER })] : []),
+        ...(created === undefined ? [] : timeLexemes(created)),
+      ]
   return [
     ...(exact.length === 0 ? [] : [sql`${RELEASE_FACETS} @@ ${exact.join(' & ')}::tsquery`]),
     ...ranges.map((range) => sql`${RELEASE_FACETS} @@ ${anyOf(range)}::tsquery`),
@@ -197,16 +199,6 @@ export function rangesOf({ minSize, maxSize, created }: Ranges, isIndexed: boole
 }
 
 type Ranges = Partial<Pick<Criteria, 'minSize' | 'maxSize' | 'created'>>
-
-/** The smallest size of each step of the index but the first: powers of two from 1 MiB to 1 TiB. */
-const SIZE_STEPS = Array.from({ length: 21 }, (_, power) => 2 ** (20 + power))
-
-/** The steps of sizes that may be in a range. */
-function sizeLexemes(min = 0, max = Number.MAX_SAFE_INTEGER): AnyOf {
-  const stepOf = (size: number): number => SIZE_STEPS.filter((step) => step <= size).length
-  const [from, to] = [stepOf(min), stepOf(max)]
-  return Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => `#z${from + i}`)
-}
 
 const MAX_YEARS = 15
 

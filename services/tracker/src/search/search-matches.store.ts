@@ -1,25 +1,11 @@
 import { type RawBuilder, sql } from 'kysely'
 import { MAX_EXACT_TOTAL, totalOf } from '../pagination.ts'
+import { alternativesOf } from './alternatives.ts'
 import { type Criteria, isPlain } from './criteria.ts'
 import type { CountedValue } from './facets.ts'
-import {
-  allOf,
-  anyCategory,
-  checks,
-  indexed,
-  isIndexed,
-  ownRows,
-  rangesOf,
-  seedersOf,
-  singleRangeOf,
-} from './search-conditions.store.ts'
+import { allOf, checks, indexed, inYear, ownRows, seedersOf, singleRangeOf } from './search-conditions.store.ts'
 import { inOrder, isCounted, walk } from './search-walks.store.ts'
 import type { FoundIds, Page } from './statements.ts'
-
-/** A sample of some 1,000 of a million torrents takes a millisecond. */
-const SAMPLED_PERCENT = 0.1
-/** How many entries the index reads in the time that reading a row takes. */
-const ENTRIES_PER_ROW = 30
 
 /** How far matches are counted. */
 export type CountLimits = {
@@ -53,41 +39,6 @@ export type Session = {
 }
 
 const NOTHING: Counted = { ids: [], counted: 0, isCut: false }
-
-/**
- * Whether categories, size and time are cheaper to check row by row than in the index. A sample of the catalogue tells how
- * many rows that would read, and how many entries the index has in these ranges.
- */
-export async function areRangesChecked({ run, limits }: Session, criteria: Criteria): Promise<boolean> {
-  const { categoryIds, minSize, maxSize, created } = criteria
-  const others = withoutRanges(criteria)
-  const ranges = [
-    ...(categoryIds === undefined ? [] : [anyCategory(categoryIds)]),
-    ...rangesOf({ minSize, maxSize, created }, false),
-  ]
-  if (ranges.length === 0 || !isIndexed(others)) return false
-  const matching = indexed(others, 'row')
-  const [sample] = await run(sql<{ matching: number; within: number; entries: number }>`
-    select count(*) filter (where ${matching}) as matching,
-      count(*) filter (where ${matching} and ${allOf(ranges)}) as within,
-      ${sql.join(
-        ranges.map((range) => sql`count(*) filter (where ${range})`),
-        sql` + `,
-      )} as entries
-    from torrents tablesample system (${SAMPLED_PERCENT}) repeatable (0)
-    where deleted_at is null and state = ${criteria.state}`)
-  if (sample === undefined) return false
-  const scale = 100 / SAMPLED_PERCENT
-  const rows = Math.min(
-    (sample.matching + 3) * scale,
-    (limits.exactTotal * sample.matching) / sample.within || Infinity,
-  )
-  return rows * ENTRIES_PER_ROW < sample.entries * scale
-}
-
-function withoutRanges(criteria: Criteria): Criteria {
-  return { ...criteria, categoryIds: undefined, minSize: undefined, maxSize: undefined, created: undefined }
-}
 
 /** Counts the matches up to one more than an exact total, and sorts them if there are not more. */
 export async function fewMatches(session: Session, all: RawBuilder<unknown>, page: FacetedPage): Promise<Result> {
@@ -126,38 +77,60 @@ const VALUES = sql`(
   ) as each
 )`
 
+/** A part of a search: the criteria, and a year in which the torrents were created. */
+type Part = { readonly criteria: Criteria; readonly year?: number }
+
 /**
  * All matches. Without a limit or an order here, the planner uses the GIN index.
  *
- * @param checked whether categories, size and time are checked row by row
+ * @param years only matches that were created in these years, in this order
  */
-export function matches(criteria: Criteria, checked = false): RawBuilder<unknown> {
+export function matches(criteria: Criteria, years?: readonly number[]): RawBuilder<unknown> {
   const driver = driverOf(criteria)
-  const listed = sql`select id, created_at, size, 0 as place from torrents
-    where ${found(criteria, checked)} and ${allOf(checks(criteria))}`
+  const columns = sql`id, created_at, size, 0 as place`
+  const passing = (part: Part): RawBuilder<unknown> => sql`${listed(part, columns)} and ${allOf(checks(part.criteria))}`
   // `offset 0` lets Postgres look up each torrent, and not read the catalogue to join it.
   return driver === undefined
-    ? listed
-    : sql`select listed.* from (${driver} offset 0) as driver, lateral (${listed} and id = torrent_id offset 0) as listed`
+    ? union(partsOf(criteria, years).map(passing))
+    : sql`select listed.* from (${driver} offset 0) as driver,
+        lateral (${passing({ criteria })} and id = torrent_id offset 0) as listed`
 }
 
-/** The conditions of a search except its checks. */
-function found(criteria: Criteria, checked: boolean): RawBuilder<unknown> {
-  // The index contains only approved torrents. The others are few, and read row by row.
-  const by = criteria.state === 'approved' && driverOf(criteria) === undefined ? 'index' : 'row'
-  return sql`deleted_at is null and state = ${criteria.state} and ${indexed(criteria, by, checked)}`
+/** The torrents of a part, except for checks. */
+function listed({ criteria, year }: Part, columns: RawBuilder<unknown>): RawBuilder<unknown> {
+  const { state } = criteria
+  const by = isByIndex(criteria) ? 'index' : 'row'
+  return sql`select ${columns} from torrents
+    where deleted_at is null and state = ${state} and ${indexed(criteria, by)}
+      and ${year === undefined ? sql`true` : inYear(year)}`
+}
+
+/** Whether the GIN index is read. It contains only approved torrents; the others are few, and read row by row. */
+function isByIndex(criteria: Criteria): boolean {
+  return criteria.state === 'approved' && driverOf(criteria) === undefined
+}
+
+/** Parts that together match the same torrents, each of them once. The first ones may have enough matches. */
+function partsOf(criteria: Criteria, years: readonly number[] | undefined): readonly Part[] {
+  if (!isByIndex(criteria) || singleRangeOf(criteria) !== undefined) return [{ criteria }]
+  return years?.map((year) => ({ criteria, year })) ?? alternativesOf(criteria).map((each) => ({ criteria: each }))
+}
+
+function union(parts: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {
+  return sql.join(parts, sql` union all `)
 }
 
 /** The matches among the torrents of which the index knows everything but the checks, and one more row if it found more. */
-export function examinedMatches(criteria: Criteria, checked: boolean, most: number): RawBuilder<unknown> {
+export function examinedMatches(criteria: Criteria, most: number, years?: readonly number[]): RawBuilder<unknown> {
   const range = singleRangeOf(criteria)
+  const columns = sql`id, created_at, size, search, uploader_id`
   // The index of a range is read in order, because a bitmap of it could be as large as the catalogue.
-  const listed =
+  const examined =
     range === undefined
-      ? sql`torrents where ${found(criteria, checked)} limit ${most + 1}`
+      ? sql`(${union(partsOf(criteria, years).map((part) => listed(part, columns)))} limit ${most + 1}) as listed`
       : walk(criteria, { sort: range, order: 'desc' }, most + 1)
   return sql`select id, created_at, size, place from (
-    select id, created_at, size, row_number() over () as place, (${allOf(checks(criteria))}) as passes from ${listed}
+    select id, created_at, size, row_number() over () as place, (${allOf(checks(criteria))}) as passes from ${examined}
   ) as examined where passes or place > ${most}`
 }
 

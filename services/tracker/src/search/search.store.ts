@@ -4,9 +4,8 @@ import { escapeLike } from '../db/queries.store.ts'
 import type { Db } from '../db/schema.ts'
 import { totalOf } from '../pagination.ts'
 import type { Criteria } from './criteria.ts'
-import { aliveById, anyCategory, areIndexed, checks, conditions, inYear, ownRows } from './search-conditions.store.ts'
+import { aliveById, anyCategory, areIndexed, checks, conditions, ownRows } from './search-conditions.store.ts'
 import {
-  areRangesChecked,
   COUNT_LIMITS,
   type CountLimits,
   driverOf,
@@ -43,6 +42,8 @@ const WORK_MEMORY = '16MB'
 
 /** The newest torrents, which indicate whether matches are frequent. */
 const PROBED = 600
+/** If this many of the probed torrents match, the index finds enough matches in the newest years. */
+const SPREAD = 12
 /**
  * If this many of the probed torrents match, a walk of this many torrents counts to an exact total sooner than the GIN
  * index, which has to read all matches: from 10 % on for a single word; from 6 % on for several conditions, for which the
@@ -238,16 +239,16 @@ async function countedPage(session: Session, criteria: Criteria, page: FacetedPa
   const { limits } = session
   const { probed, walked } = FREQUENT[breadthOf(criteria)]
   const newest = await countUpTo(session, walkedMatches(criteria, PROBED))
+  const years = newest >= SPREAD ? await yearsOf(session, criteria) : undefined
   const areMany = newest >= probed && (await areMore(session, walkedMatches(criteria, walked)))
   // The index is slow at beginnings of frequent words. Whole words reveal many matches sooner.
   if (areMany || (newest > 0 && (await haveMany(session, wholeWords(criteria))))) return many(session)
-  const checked = await areRangesChecked(session, criteria)
-  if (checks(criteria).length === 0) return fewMatches(session, matches(criteria, checked), page)
-  const examined = await fewMatches(session, examinedMatches(criteria, checked, limits.examined), page)
+  if (checks(criteria).length === 0) return fewMatches(session, matches(criteria, years), page)
+  const examined = await fewMatches(session, examinedMatches(criteria, limits.examined, years), page)
   const { total, totalIsExact } = examined
   return totalIsExact || total >= limits.examined / MIN_SHARE_PASSED
     ? examined
-    : fewMatches(session, matches(criteria, checked), page)
+    : fewMatches(session, matches(criteria, years), page)
 }
 
 /** More matches than an exact total, of which none is known yet. */
@@ -299,14 +300,11 @@ function allSorted(session: Session, criteria: Criteria, page: Page): Promise<re
 /** Sorts the matches of one year after the other, until the page is full. The index has the years. */
 async function sortedByYear(session: Session, criteria: Criteria, page: Page): Promise<readonly string[]> {
   const { order, offset, limit } = page
-  const [range] = await session.run(sql<{ oldest: Date | null; newest: Date | null }>`
-    select min(created_at) as oldest, max(created_at) as newest from torrents
-    where deleted_at is null and state = ${criteria.state}`)
-  const [oldest, newest] = [range?.oldest?.getUTCFullYear() ?? 0, range?.newest?.getUTCFullYear() ?? -1]
+  const years = await yearsOf(session, criteria)
   const found: string[] = []
-  for (let i = 0; i <= newest - oldest && found.length < offset + limit; i++) {
-    const year = order === 'desc' ? newest - i : oldest + i
-    const ofYear = sql`${matches({ ...criteria, alive: undefined })} and ${inYear(year)}`
+  for (const year of order === 'desc' ? years : years.toReversed()) {
+    if (found.length >= offset + limit) break
+    const ofYear = matches({ ...criteria, alive: undefined }, [year])
     const most = offset + limit - found.length
     // Counts of peers are looked up in order, and only until there are enough.
     const rows = await session.run(sql<{ id: string }>`
@@ -318,6 +316,16 @@ async function sortedByYear(session: Session, criteria: Criteria, page: Page): P
     found.push(...rows.map(({ id }) => id))
   }
   return found.slice(offset)
+}
+
+/** The years in which torrents were created that match, newest first; at least one. */
+async function yearsOf({ run }: Session, { state, created }: Criteria): Promise<readonly number[]> {
+  const [range] = await run(sql<{ oldest: Date | null; newest: Date | null }>`
+    select min(created_at) as oldest, max(created_at) as newest from torrents
+    where deleted_at is null and state = ${state}`)
+  const [oldest, newest] = [range?.oldest?.getUTCFullYear() ?? 0, range?.newest?.getUTCFullYear() ?? 0]
+  const first = Math.max(oldest, created?.after.getUTCFullYear() ?? oldest)
+  return Array.from({ length: Math.max(1, newest - first + 1) }, (_, i) => newest - i)
 }
 
 async function idsOf(session: Session, query: RawBuilder<unknown>, page: Page): Promise<readonly string[]> {
