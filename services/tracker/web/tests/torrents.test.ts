@@ -59,6 +59,8 @@ test('on a narrow screen, the list has a menu for its order', async () => {
   await visit.page.getByLabel('Order').selectOption('Largest first')
   await visit.page.waitForURL('**/torrents?sort=size')
   await visit.page.locator('tbody tr').first().getByText('Freeleech').waitFor()
+  // The heads, which are hidden, take no focus.
+  expect(await visit.page.getByRole('link', { name: /^Sort by/ }).count()).toBe(0)
 })
 
 test('invalid parameters of an address are ignored', async () => {
