@@ -67,6 +67,12 @@ describe('the log', () => {
   })
 })
 
+/** The text of the element that is visible where the focused one is. */
+const HIT_FOCUS = `(() => {
+  const { left, top, width, height } = document.activeElement.getBoundingClientRect()
+  return document.elementFromPoint(left + width / 2, top + height / 2)?.textContent
+})()`
+
 describe('the settings of the site', () => {
   test('an administrator sees the settings of the site', async () => {
     const { page, problems } = await site.open('/admin/site', DESKTOP, admin)
@@ -276,7 +282,12 @@ describe('moderation', () => {
     expect(await stateOf(first)).toEqual(['pending', null])
 
     await typeInto(page.getByRole('textbox', { name: 'Note' }), 'Asked for a sample.')
-    await pressOn(page.getByRole('button', { name: 'Add note' }), 'Enter')
+    // The actions stay at the lower end of the window, where the button would be.
+    const place = await page.getByRole('button', { name: 'Add note' }).boundingBox()
+    await page.setViewportSize({ width: 1280, height: Math.ceil((place?.y ?? 0) + (place?.height ?? 0)) })
+    await tabTo(page.getByRole('button', { name: 'Add note' }))
+    expect(await page.evaluate(HIT_FOCUS)).toBe('Add note')
+    await page.keyboard.press('Enter')
     await page.getByRole('list', { name: 'Notes' }).getByText('Asked for a sample.').waitFor()
 
     for (const name of ['Paper', 'Distant']) await pressOn(page.getByLabel(`Select ${name}`), 'Space')
