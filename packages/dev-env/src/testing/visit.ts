@@ -95,6 +95,7 @@ export async function visitPage(
       if (TRIALS > 1) await check(view, 'dark', COLOUR_RULES)
       await page.setViewportSize(sizeOf(other))
       await check(other, 'dark')
+      if (TRIALS > 1) await check(other, 'light', COLOUR_RULES)
       await page.setViewportSize(sizeOf(view))
       await page.emulateMedia({ colorScheme: 'light' })
       return [...failures, ...found]
