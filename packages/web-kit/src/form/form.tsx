@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef } from 'react'
+import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef } from 'react'
 import { type ApiError, explain } from '../api/error.ts'
 import { Button } from './button.tsx'
 import { LeaveGuard } from './leave-guard.tsx'
@@ -36,6 +36,7 @@ export function Form({
   isDraft?: boolean
 }) {
   const element = useRef<HTMLFormElement>(null)
+  useKeptFocus(element, label)
   const wrong = fields.find((name) => name === error?.field)
   const isElsewhere = error != null && wrong === undefined
   useEffect(() => {
@@ -65,6 +66,24 @@ export function Form({
       </div>
     </form>
   )
+}
+
+/** The label of the form with the focus that the current update of the page removes. */
+let replaced: string | undefined
+
+/** A form that shows new values replaces the one that saved them. Its button gets the focus that was in that form. */
+function useKeptFocus(element: RefObject<HTMLFormElement | null>, label: string): void {
+  useLayoutEffect(() => {
+    const form = element.current
+    if (replaced === label) form?.querySelector<HTMLElement>('[type="submit"]')?.focus({ preventScroll: true })
+    return () => {
+      if (form?.contains(document.activeElement) !== true) return
+      replaced = label
+      queueMicrotask(() => {
+        replaced = undefined
+      })
+    }
+  }, [element, label])
 }
 
 function textOf(data: FormData): Values {

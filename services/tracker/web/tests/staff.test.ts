@@ -120,6 +120,7 @@ describe('the settings of the site', () => {
     await typeInto(page.getByLabel('Minimum seed time, hours'), '12')
     await pressOn(page.getByRole('button', { name: 'Save settings' }), 'Enter')
     await page.getByText('Set here;').nth(2).waitFor()
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Save settings')
     expect(await problems('site-policy')).toEqual([])
     expect((await admin.get('/api/site')).json).toMatchObject({ registration: 'closed' })
     expect((await admin.get('/api/admin/site')).json).toMatchObject({ staffSecondFactor: false, seedHours: 12 })
