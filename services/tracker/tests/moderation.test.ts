@@ -111,6 +111,28 @@ test('moderators see earlier rejections of a deleted torrent that is uploaded ag
   await automatic.stop()
 })
 
+test('a rejected torrent that its uploader edits is reviewed again, and the rejection is remembered', async () => {
+  const automatic = await tracker.replica({ UPLOAD_APPROVAL: 'automatic' })
+  const [member, staff] = [await automatic.signedIn('corrects'), await automatic.signedIn('reviews', 'moderator')]
+  const file = makeTorrent('To.Be.Corrected')
+  const id = (await member.upload(file, { category: 'other' })).member('id')
+  const reject = () => staff.post(`/api/admin/torrents/${id}/reject`, { reason: 'no source' })
+  await reject()
+  expect((await staff.patch(`/api/torrents/${id}`, { description: 'By staff' })).json).toMatchObject({
+    state: 'rejected',
+  })
+  for (const edit of [{ description: 'From a print' }, { imdb: 'tt0015324' }]) {
+    expect((await member.patch(`/api/torrents/${id}`, edit)).json).toMatchObject({ state: 'pending' })
+    await reject()
+  }
+  expect((await member.patch(`/api/torrents/${id}`, { name: 'Corrected' })).json).toMatchObject({ state: 'pending' })
+  await member.delete(`/api/torrents/${id}`)
+  expect((await member.upload(file, { category: 'other' })).json).toMatchObject({
+    ...{ state: 'pending', stateReason: 'Rejected before: no source' },
+  })
+  await automatic.stop()
+})
+
 test('several torrents are decided at once, each with its own result', async () => {
   const [member, staff] = [await tracker.signedIn('several'), await tracker.signedIn('several-staff', 'moderator')]
   const ids: string[] = []

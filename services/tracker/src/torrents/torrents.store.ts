@@ -163,8 +163,9 @@ function hashesOf({ infoHash, infoHashV2 }: Pick<Torrent, 'infoHash' | 'infoHash
   return [infoHash, infoHashV2].flatMap((hash) => (hash === null ? [] : [Buffer.from(hash, 'hex')]))
 }
 
-/** Records a rejection, which outlives the torrent, and drops it if the torrent is approved. */
+/** Records a rejection, which outlives the torrent, and drops it once the torrent is approved. */
 async function recordVerdict(trx: Transaction<Schema>, torrent: Torrent): Promise<void> {
+  if (torrent.state === 'pending') return
   const hashes = hashesOf(torrent)
   await trx.deleteFrom('rejections').where('info_hash', 'in', hashes).execute()
   if (torrent.state !== 'rejected') return

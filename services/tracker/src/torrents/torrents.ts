@@ -263,7 +263,11 @@ export function createTorrents(deps: {
       return { name: torrent.name, bytes }
     },
 
-    /** @throws ApiError NOT_FOUND, FORBIDDEN, or BAD_REQUEST if the category does not exist */
+    /**
+     * Edits a torrent. A rejected one that its uploader edits is reviewed again.
+     *
+     * @throws ApiError NOT_FOUND, FORBIDDEN, or BAD_REQUEST if the category does not exist
+     */
     async edit(id: string, editor: Account, edit: TorrentEdit): Promise<Torrent> {
       const torrent = await findEditable(id, editor)
       const changesRates = edit.downloadPercent !== undefined || edit.uploadPercent !== undefined
@@ -283,10 +287,12 @@ export function createTorrents(deps: {
       const isModerated = uploadApproval === 'manual' && editor.role === 'member'
       const decide = (current: Torrent): DecidedChange => {
         const isApproved = current.state === 'approved'
+        const isRejected = current.state === 'rejected' && editor.role === 'member'
         const changed = changedContent(current, { ...edit, category: chosen?.slug })
-        if (!isModerated || !isApproved || changed.length === 0) return { changes, by }
-        const state = { state: 'pending', reason: `Changed by its uploader: ${changed.join(', ')}` } as const
-        const waits = editApproval === 'manual'
+        if (!isRejected && (!isModerated || !isApproved || changed.length === 0)) return { changes, by }
+        const what = changed.length === 0 ? 'details' : changed.join(', ')
+        const state = { state: 'pending', reason: `Changed by its uploader: ${what}` } as const
+        const waits = isRejected || editApproval === 'manual'
         return { changes: waits ? { ...changes, state } : changes, by: actedBy(clock, editor.id) }
       }
       return publishChange(await store.change(torrent.id, decide))

@@ -106,12 +106,18 @@ test('its uploader edits and deletes a torrent', async () => {
   const uploaded = await member.upload(makeTorrent(name), {
     category: 'tv-hd',
   })
+  const staff = await site.tracker.signedIn('rejecting', 'moderator')
+  await staff.post(`/api/admin/torrents/${uploaded.member('id')}/reject`, { reason: 'Describe it.' })
   const { page, problems } = await site.open(`/torrents/${uploaded.member('id')}`, DESKTOP, member)
+  await page.getByText('Describe it.').waitFor()
+  expect(await page.getByRole('link', { name: 'Download .torrent' }).count()).toBe(0)
+  expect(await problems('torrent-rejected')).toEqual([])
   await page.getByRole('button', { name: 'Edit torrent' }).click()
   await page.getByLabel('Description').fill('Recorded at home.')
   expect(await problems('torrent-edit')).toEqual([])
   await page.getByRole('button', { name: 'Save torrent' }).click()
   await page.getByText('Recorded at home.').waitFor()
+  await page.getByRole('heading', { name: 'Short.Lived.Torrent Awaiting approval' }).waitFor()
 
   await page.getByRole('button', { name: 'Delete torrent' }).click()
   await page.getByText('permanently').waitFor()

@@ -35,12 +35,14 @@ export function TorrentPage() {
           <BreakableName name={torrent.name} /> <TorrentTags torrent={torrent} />
         </h1>
         <ReleaseTags release={torrent.release} />
-        {torrent.stateReason !== null && <p className="notice">Reason: {torrent.stateReason}</p>}
+        {torrent.stateReason !== null && <StateReason torrent={torrent} />}
         <TorrentFacts torrent={torrent} now={dataUpdatedAt} />
         <div className="form-actions">
-          <DownloadLink torrent={torrent} className="button" data-kind="main">
-            Download .torrent
-          </DownloadLink>
+          {torrent.state !== 'rejected' && (
+            <DownloadLink torrent={torrent} className="button" data-kind="main">
+              Download .torrent
+            </DownloadLink>
+          )}
           <BookmarkButton torrent={torrent} />
           <AskForSeeders torrent={torrent} />
           <OwnActions torrent={torrent} />
@@ -66,6 +68,19 @@ export function TorrentPage() {
         <About torrent={torrent} />
       )}
     </article>
+  )
+}
+
+function StateReason({ torrent: { state, stateReason, uploaderId } }: { torrent: Torrent }) {
+  const { data: user } = useQuery(ownUser)
+  const canCorrect = state === 'rejected' && user?.role === 'member' && user.id === uploaderId
+  return (
+    <div className="notice">
+      <p>
+        Reason: <bdi>{stateReason}</bdi>
+      </p>
+      {canCorrect && <p>Edit the torrent, and moderators review it again.</p>}
+    </div>
   )
 }
 
