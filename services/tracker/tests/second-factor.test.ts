@@ -314,12 +314,17 @@ test('an administrator removes the factors of a member, who is notified; the log
   const admin = await tracker.signedIn('remover-admin', 'admin')
   const member = await tracker.signedIn('locked-out')
   const id = await idOf(member)
-  expect(codeOf(await admin.delete(`/api/admin/users/${id}/factors`))).toEqual([409, 'CONFLICT'])
+  const remove = (from: string, body: object) => admin.post(`/api/admin/users/${from}/factors/remove`, body)
+  expect(codeOf(await remove(id, { password }))).toEqual([409, 'CONFLICT'])
   const { code } = await addApp(member)
   await member.patch('/api/notices/settings', { muted: ['second-factor'] })
   expect((await admin.get(`/api/admin/users/${id}`)).json).toMatchObject({ secondFactors: 1 })
   const waiting = await begin('locked-out')
-  expect((await admin.delete(`/api/admin/users/${id}/factors`)).status).toBe(204)
+  // A stolen session of an administrator is not enough.
+  expect(codeOf(await remove(id, { password: 'a guess' }))).toEqual([403, 'FORBIDDEN'])
+  expect(codeOf(await remove(id, {}))).toEqual([400, 'BAD_REQUEST'])
+  expect((await admin.get(`/api/admin/users/${id}`)).json).toMatchObject({ secondFactors: 1 })
+  expect((await remove(id, { password })).status).toBe(204)
   expect((await member.get('/api/user/me')).status).toBe(401)
   expect((await finish(waiting, { code: code() })).status).toBe(409)
   expect((await admin.get(`/api/admin/log?target=${id}`)).json).toMatchObject({
@@ -328,7 +333,7 @@ test('an administrator removes the factors of a member, who is notified; the log
   const back = tracker.client()
   expect((await back.post('/api/auth/login', { username: 'locked-out', password })).status).toBe(200)
   expect((await back.get('/api/notices')).json).toMatchObject({ items: [{ kind: 'second-factor' }] })
-  expect(codeOf(await admin.delete(`/api/admin/users/${await idOf(admin)}/factors`))).toEqual([409, 'CONFLICT'])
+  expect(codeOf(await remove(await idOf(admin), { password }))).toEqual([409, 'CONFLICT'])
 })
 
 test('an operator removes the factors of a user with a command', async () => {

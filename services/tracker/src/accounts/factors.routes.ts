@@ -192,19 +192,18 @@ export const factorEndpoints = [
     },
   }),
   endpoint({
+    ...change,
     tag: 'users',
     access: 'admin',
-    limit: 'write',
-    method: 'DELETE',
-    path: '/api/admin/users/:id/factors',
+    path: '/api/admin/users/:id/factors/remove',
     operationId: 'removeUserFactors',
-    summary: 'Remove all second factors of a user, who is notified; ends all their sessions',
+    summary: 'Remove all second factors of a user, who is notified; ends all their sessions. Needs your own password',
     params: idParams,
-    status: 204,
     errors: ['NOT_FOUND', 'CONFLICT'],
-    handle: async ({ params, caller }, { accounts, factors, mailLinks }) => {
+    handle: async ({ params, body, caller }, { accounts, factors, mailLinks }) => {
+      const { account: administrator } = await confirmed(caller, body.password, accounts)
       const account = await accounts.byId(params.id)
-      await factors.removeAll(account.id, caller.session.account)
+      await factors.removeAll(account.id, administrator)
       mailLinks.tellFactorsRemoved(account)
     },
   }),

@@ -3,7 +3,7 @@ import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
 import { FormDialog, toast } from '@vault-and-tracker/web-kit/feedback'
 import { Copyable, TextField } from '@vault-and-tracker/web-kit/form'
 import { api } from '../api/client.ts'
-import { OwnPassword } from './own-password.tsx'
+import { OwnPassword } from '../standing/own-password.tsx'
 import { QrCode } from './qr-code.tsx'
 import { RecoveryCodes } from './recovery-codes.tsx'
 

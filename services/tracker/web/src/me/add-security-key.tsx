@@ -4,8 +4,8 @@ import { FormDialog, toast } from '@vault-and-tracker/web-kit/feedback'
 import { TextField } from '@vault-and-tracker/web-kit/form'
 import { api } from '../api/client.ts'
 import { createSecurityKey } from '../api/security-keys.ts'
+import { OwnPassword } from '../standing/own-password.tsx'
 import { nameOfProgram } from '../standing/user-agent.ts'
-import { OwnPassword } from './own-password.tsx'
 import { RecoveryCodes } from './recovery-codes.tsx'
 
 /** Adds a security key, and shows recovery codes if it is the first factor. */

@@ -8,9 +8,9 @@ import { useState } from 'react'
 import { api, type SecondFactor } from '../api/client.ts'
 import { FACTOR_IS_MISSING } from '../api/queries.ts'
 import { supportsSecurityKeys } from '../api/security-keys.ts'
+import { OwnPassword } from '../standing/own-password.tsx'
 import { AddApp } from './add-app.tsx'
 import { AddSecurityKey } from './add-security-key.tsx'
-import { OwnPassword } from './own-password.tsx'
 import { RecoveryCodes } from './recovery-codes.tsx'
 
 const factors = queryOptions({

@@ -1,13 +1,15 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
-import { ConfirmByName, toast } from '@vault-and-tracker/web-kit/feedback'
+import { FormDialog, toast } from '@vault-and-tracker/web-kit/feedback'
 import { api, type ManagedUser } from '../../api/client.ts'
+import { OwnPassword } from '../../standing/own-password.tsx'
 
-/** Removes all second factors of a user. */
+/** Removes all second factors of a user, for the password of the administrator. */
 export function RemoveFactors({ user, onClose }: { user: ManagedUser; onClose: () => void }) {
   const queries = useQueryClient()
-  const remove = useMutation<unknown, ApiError>({
-    mutationFn: () => read(api.DELETE('/api/admin/users/{id}/factors', { params: { path: { id: user.id } } })),
+  const remove = useMutation<unknown, ApiError, string>({
+    mutationFn: (password) =>
+      read(api.POST('/api/admin/users/{id}/factors/remove', { params: { path: { id: user.id } }, body: { password } })),
     onSuccess: () => {
       toast('Second factor removed.')
       onClose()
@@ -15,19 +17,24 @@ export function RemoveFactors({ user, onClose }: { user: ManagedUser; onClose: (
     },
   })
   return (
-    <ConfirmByName
+    <FormDialog
       title={`Remove the second factor of ${user.username}?`}
-      name={user.username}
       action="Remove second factor"
+      kind="danger"
+      isDraft={false}
+      fields={[]}
       error={remove.error}
       isBusy={remove.isPending}
-      onConfirm={() => remove.mutate()}
-      onCancel={onClose}
+      onSubmit={({ password = '' }) => remove.mutate(password)}
+      onClose={onClose}
+      intro={
+        <p>
+          Their password alone will be enough to sign in, their recovery codes stop working, and all their sessions end.
+          They receive a notice. Make sure that the request comes from the user.
+        </p>
+      }
     >
-      <p>
-        Their password alone will be enough to sign in, their recovery codes stop working, and all their sessions end.
-        They receive a notice. Make sure that the request comes from the user.
-      </p>
-    </ConfirmByName>
+      <OwnPassword />
+    </FormDialog>
   )
 }
