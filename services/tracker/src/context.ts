@@ -63,6 +63,7 @@ async function join(start: Start): Promise<Omit<Context, 'close'>> {
   const tokens = createTokenUseCases(connections)
   const torznab = createTorznabPart(connections, {
     ...catalogue,
+    accounts: accounts.accounts,
     lookups: engine.lookups,
     site: site.siteConfiguration,
     apiTokens: tokens.apiTokens,

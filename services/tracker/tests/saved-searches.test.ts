@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createClient } from './support/client.ts'
 import { createMember, type TestMember } from './support/members.ts'
 import { type ReadFeed, readFeed, setLimits, startTorznabSite, type TorznabSite } from './support/torznab.ts'
-import type { TestTracker } from './support/tracker.ts'
+import { PASSWORD, type TestTracker } from './support/tracker.ts'
 
 let site: TorznabSite
 let replica: TestTracker
@@ -293,6 +293,16 @@ describe('a feed', () => {
       return statuses
     }
     expect(await statusWhen("state = 'suspended'", "state = 'active'")).toEqual([403, 403])
+    const { accounts } = site.tracker.context.useCases
+    await accounts.change(
+      alice.id,
+      { state: 'suspended', suspendedUntil: new Date('2999-01-31') },
+      undefined,
+      'Shared.',
+    )
+    const signIn = await alice.client.post('/api/auth/login', { username: 'alice', password: PASSWORD })
+    expect((await read(url)).json).toEqual(signIn.json)
+    await accounts.change(alice.id, { state: 'active' })
     expect(await statusWhen("state = 'banned'", "state = 'active'")).toEqual([401, 401])
     expect(await statusWhen('api_blocked = true', 'api_blocked = false')).toEqual([403, 403])
     expect(await statusWhen('can_download = false', 'can_download = true')).toEqual([200, 404])

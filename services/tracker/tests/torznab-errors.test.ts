@@ -71,8 +71,12 @@ describe('accounts', () => {
     const set = (changes: object) => admin.patch(`/api/admin/users/${member.id}`, changes)
     expect(await ask()).toEqual([200, 0])
     // Each change applies to the next request, although users are cached.
-    await set({ state: 'suspended' })
+    await set({ state: 'suspended', suspendedUntil: '2999-01-31T12:00:00Z', reason: 'shared passkey' })
     expect(await ask()).toEqual([403, 101])
+    // As when they sign in.
+    const { description } = readError(await site.ask(`t=search&apikey=${member.passkey}`))
+    expect(description).toContain('2999-01-31 12:00 UTC')
+    expect(description).toContain('shared passkey')
     await set({ state: 'banned' })
     expect(await ask()).toEqual([401, 100])
     await set({ state: 'active', apiBlocked: true })

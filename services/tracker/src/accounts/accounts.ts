@@ -347,17 +347,20 @@ function requireFound<T>(found: T | undefined): T {
   return found
 }
 
+type Exclusion = Pick<Account, 'state' | 'stateReason' | 'suspendedUntil'>
+
 /** Why an account cannot be used, with the end of a suspension; undefined if it can. */
-export function refusalOf({
-  state,
-  stateReason,
-  suspendedUntil,
-}: Pick<Account, 'state' | 'stateReason' | 'suspendedUntil'>): Error | undefined {
+export function refusalOf(account: Exclusion): Error | undefined {
+  const { state, stateReason } = account
   if (state === 'active') return undefined
+  return apiError('FORBIDDEN', `This account is ${state}${exclusionOf(account)}${stateReason === null ? '.' : ''}`)
+}
+
+/** The end of a suspension and the reason for it, to be appended to a statement; empty if there is neither. */
+export function exclusionOf({ stateReason, suspendedUntil }: Exclusion): string {
   const until =
     suspendedUntil === null ? '' : ` until ${suspendedUntil.toISOString().slice(0, 16).replace('T', ' ')} UTC`
-  const reason = stateReason === null ? '' : ` Reason: ${stateReason}`
-  return apiError('FORBIDDEN', `This account is ${state}${until}.${reason}`)
+  return stateReason === null ? until : `${until}. Reason: ${stateReason}`
 }
 
 /** The SHA-256 of an invite code. The code is a credential, so only its hash is stored. */

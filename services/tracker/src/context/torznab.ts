@@ -16,6 +16,7 @@ import { createTorznabStatistics } from '../torznab/statistics.ts'
 import { torznabRoutes } from '../torznab/torznab.routes.ts'
 import { createTorznab } from '../torznab/torznab.ts'
 import { createTorznabUsage } from '../torznab/usage.ts'
+import type { AccountUseCases } from './accounts.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { Connections } from './connections.ts'
 import type { TokenUseCases } from './tokens.ts'
@@ -29,7 +30,9 @@ export type TorznabPart = ReturnType<typeof createTorznabPart>
 /** Joins the routes of the Torznab API and its administration. */
 export function createTorznabPart(
   connections: Connections,
-  parts: Catalogue & Pick<TokenUseCases, 'apiTokens'> & { readonly lookups: Lookups; readonly site: SiteConfiguration },
+  parts: Catalogue &
+    Pick<TokenUseCases, 'apiTokens'> &
+    Pick<AccountUseCases, 'accounts'> & { readonly lookups: Lookups; readonly site: SiteConfiguration },
 ) {
   const { config, db, redis, invalidations, clock, logger } = connections
   const { search, torrents, adminLog } = parts.useCases
@@ -45,6 +48,7 @@ export function createTorznabPart(
     settings,
     lookups: parts.lookups,
     tokens: parts.apiTokens,
+    accounts: parts.accounts,
     limits,
     answers: createAnswers({
       publicUrl: config.PUBLIC_URL,

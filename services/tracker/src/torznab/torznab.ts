@@ -4,11 +4,13 @@ import { isUnavailable } from '@vault-and-tracker/service-kit/core/unavailable'
 import {
   type Format,
   parseTorznabQuery,
+  type TorznabError,
   type TorznabFunction,
   type TorznabQuery,
   type TorznabRequest,
   torznabError,
 } from '@vault-and-tracker/torznab-xml'
+import { type Accounts, exclusionOf } from '../accounts/accounts.ts'
 import type { Lookups } from '../announce/lookups.ts'
 import { type ErrorCode, isApiError } from '../errors.ts'
 import type { ApiTokens } from '../tokens/api-tokens.ts'
@@ -84,6 +86,7 @@ export function createTorznab(deps: {
   settings: Pick<TorznabConfiguration, 'current'>
   lookups: Pick<Lookups, 'user'>
   tokens: Pick<ApiTokens, 'find'>
+  accounts: Pick<Accounts, 'byId'>
   limits: TorznabLimits
   answers: Answers
   /** Called with every unexpected error. */
@@ -135,7 +138,7 @@ export function createTorznab(deps: {
     const limit = kind === 'search' ? searchLimit : downloadLimit
     const verdict = await limits.take({ userId: caller.id, address, kind, limit, windowSeconds })
     if (!verdict.allowed) return { caller, refusal: overLimit(verdict.by, verdict.retryAfterSeconds) }
-    if (caller.state === 'suspended') return { caller, refusal: { error: torznabError('accountSuspended') } }
+    if (caller.state === 'suspended') return { caller, refusal: { error: await suspension(caller.id) } }
     if (caller.apiBlocked) return { caller, refusal: { error: torznabError('notAuthorized') } }
     if (missingScope !== undefined) {
       const error = torznabError('notAuthorized', `this API token does not have the scope ${missingScope}`)
@@ -171,6 +174,12 @@ export function createTorznab(deps: {
     const passkey = parsePasskey(key)
     const user = passkey && (await lookups.user(passkey))
     return passkey && user && { ...user, passkey }
+  }
+
+  /** With the reason and the end, which cached users lack. */
+  async function suspension(userId: string): Promise<TorznabError> {
+    const error = torznabError('accountSuspended')
+    return { ...error, description: error.description + exclusionOf(await deps.accounts.byId(userId)) }
   }
 
   function outcomeOf(query: TorznabQuery, kind: 'search' | 'download', authorized: AuthorizedCaller): Promise<Outcome> {
