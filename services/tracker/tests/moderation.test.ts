@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { Client } from './support/client.ts'
 import { makeTorrent } from './support/make-torrent.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
 
@@ -10,6 +11,8 @@ beforeAll(async () => {
 })
 
 afterAll(() => tracker.stop())
+
+const idOf = async (client: Client) => (await client.get('/api/user/me')).member('id')
 
 test('with manual approval a torrent waits for staff, and its uploader can see and seed it', async () => {
   const member = await tracker.signedIn('member')
@@ -167,6 +170,39 @@ test('several torrents are decided at once, each with its own result', async () 
   const record = { id: me, username: 'several', approved: 1, pending: 0, rejected: 1, deleted: 1, warnings: 1 }
   expect((await staff.get(`/api/admin/torrents/${first}/uploader`)).json).toMatchObject(record)
   expect((await member.get(`/api/admin/torrents/${first}/uploader`)).status).toBe(403)
+})
+
+test('moderators see the record of members, warn them and leave notes, but not of other staff', async () => {
+  const [member, staff] = [await tracker.signedIn('recorded'), await tracker.signedIn('recording', 'moderator')]
+  const [id, own] = [await idOf(member), await idOf(staff)]
+  const path = `/api/admin/users/${id}`
+  await member.upload(makeTorrent('Recorded'), { category: 'other' })
+  expect((await staff.post(`${path}/warnings`, { text: 'Seed more.' })).status).toBe(201)
+  expect((await staff.post(`${path}/notes`, { text: 'Knows the rules.' })).json).toMatchObject({
+    ...{ text: 'Knows the rules.', author: { username: 'recording' } },
+  })
+  expect((await staff.get(`${path}/notes`)).json).toMatchObject({ items: [{ text: 'Knows the rules.' }] })
+  expect((await staff.get(`${path}/warnings`)).json).toMatchObject({ total: 1 })
+  expect((await staff.get(`${path}/record`)).json).toEqual({
+    ...{ id, username: 'recorded', created: expect.any(String), role: 'member' },
+    ...{ state: 'active', suspendedUntil: null, stateReason: null },
+    ...{ approved: 0, pending: 1, rejected: 0, deleted: 0, warnings: 1 },
+  })
+  const everything = ['record', 'notes', 'warnings'].map((part) => `/${part}`)
+  for (const part of everything) {
+    expect((await member.get(path + part)).status).toBe(403)
+    expect((await staff.get(`/api/admin/users/${own}${part}`)).status).toBe(403)
+    expect((await staff.get(`/api/admin/users/nonsense${part}`)).status).toBe(404)
+  }
+  expect((await staff.post(`/api/admin/users/${own}/warnings`, { text: 'x' })).status).toBe(403)
+  expect((await staff.post(`/api/admin/users/${own}/notes`, { text: 'x' })).status).toBe(403)
+  // Email, addresses, sessions and permissions are for administrators.
+  for (const rest of ['', '/sessions', '/invites']) expect((await staff.get(path + rest)).status).toBe(403)
+  expect((await staff.get(`/api/admin/addresses?user=${id}`)).status).toBe(403)
+  expect((await staff.get('/api/admin/torznab/requests')).status).toBe(403)
+  expect((await staff.patch(path, { role: 'moderator' })).status).toBe(403)
+  await tracker.context.useCases.accounts.change(own, { role: 'admin' })
+  expect((await staff.get(`/api/admin/users/${own}/record`)).status).toBe(200)
 })
 
 test('staff leave notes on a torrent, which members cannot read', async () => {

@@ -46,7 +46,7 @@ export type Catalogue = ReturnType<typeof createCatalogue>
 /** Creates categories, torrents, search, and the admin log, with their background tasks. */
 export function createCatalogue(
   connections: Connections,
-  { announceUrl }: Pick<AccountUseCases, 'announceUrl'>,
+  { announceUrl, accounts }: Pick<AccountUseCases, 'announceUrl' | 'accounts'>,
   site: SiteConfiguration,
 ) {
   const { config, db, invalidations, clock, resources } = connections
@@ -100,6 +100,7 @@ export function createCatalogue(
       torrentPreviews,
       ...createTorrentPage(connections, {
         torrents,
+        accounts,
         siteRates,
         requiredSeedSeconds: () => site.requiredSeedSeconds(),
       }),

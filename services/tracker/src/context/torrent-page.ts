@@ -1,3 +1,4 @@
+import type { Accounts } from '../accounts/accounts.ts'
 import type { Rates } from '../announce/lookups.ts'
 import { createReportStore } from '../reports/reports.store.ts'
 import { createReports } from '../reports/reports.ts'
@@ -14,7 +15,12 @@ const SAMPLE_EVERY_MS = 600_000
 /** Creates what the page of a torrent shows: details, peers over time, reports and reviews. */
 export function createTorrentPage(
   connections: Connections,
-  deps: { torrents: Torrents; siteRates: () => Promise<Rates>; requiredSeedSeconds: () => Promise<number> },
+  deps: {
+    torrents: Torrents
+    accounts: Accounts
+    siteRates: () => Promise<Rates>
+    requiredSeedSeconds: () => Promise<number>
+  },
 ) {
   const { torrents } = deps
   const { db, clock, logger, background } = connections
@@ -27,7 +33,7 @@ export function createTorrentPage(
   return {
     torrentHistories,
     torrentDetails: createTorrentDetails(deps),
-    reviews: createReviews({ store: createReviewStore(db), torrents, clock }),
+    reviews: createReviews({ store: createReviewStore(db), torrents, accounts: deps.accounts, clock }),
     reports: createReports({ store: createReportStore(db), torrents, clock }),
   }
 }

@@ -1,13 +1,12 @@
 import { z } from 'zod'
+import { ACCOUNT_STATES, ROLES } from '../accounts/accounts.ts'
 import { ERRORS } from '../errors.ts'
 import { idParams, namedUser, pageOf, pageQuery, text, time } from '../http/fields.ts'
 import { endpoints } from '../surface.ts'
 import { MAX_DECISIONS, type Reviews } from './reviews.ts'
 import type { Warnings } from './warnings.ts'
 
-const note = z
-  .object({ id: z.string(), text: z.string(), created: time, author: namedUser })
-  .meta({ id: 'TorrentNote' })
+const note = z.object({ id: z.string(), text: z.string(), created: time, author: namedUser }).meta({ id: 'StaffNote' })
 
 const record = z
   .object({
@@ -27,7 +26,7 @@ const warning = z.object({ id: z.string(), text: z.string(), created: time, auth
 const codes = Object.keys(ERRORS)
 const endpoint = endpoints<{ reviews: Reviews; warnings: Warnings }>()
 const moderator = { tag: 'moderation', access: 'moderator', limit: 'write' } as const
-const admin = { tag: 'users', access: 'admin', limit: 'write' } as const
+const user = { tag: 'users', access: 'moderator', limit: 'write' } as const
 
 /** What staff need to decide about torrents and users. */
 export const reviewEndpoints = [
@@ -94,20 +93,71 @@ export const reviewEndpoints = [
     handle: ({ params, body, caller }, { reviews }) => reviews.addNote(params.id, body.text, caller.session.account),
   }),
   endpoint({
-    ...admin,
+    ...user,
+    method: 'GET',
+    limit: 'read',
+    path: '/api/admin/users/:id/record',
+    operationId: 'getUserRecord',
+    summary: 'Get the state of a user and the record of their uploads; moderators, of members only',
+    params: idParams,
+    answer: record
+      .extend({
+        role: z.enum(ROLES),
+        state: z.enum(ACCOUNT_STATES),
+        suspendedUntil: time.nullable(),
+        stateReason: z.string().nullable(),
+      })
+      .meta({ id: 'UserRecord' }),
+    errors: ['NOT_FOUND'],
+    handle: async ({ params, caller }, { reviews }) => {
+      const { account, record } = await reviews.userRecord(params.id, caller.session.account)
+      const { role, state, suspendedUntil, stateReason } = account
+      return { ...record, role, state, suspendedUntil, stateReason }
+    },
+  }),
+  endpoint({
+    ...user,
+    method: 'GET',
+    limit: 'read',
+    path: '/api/admin/users/:id/notes',
+    operationId: 'listUserNotes',
+    summary: 'List the notes of staff on a user, newest first; moderators, on members only',
+    params: idParams,
+    answer: z.object({ items: z.array(note) }),
+    errors: ['NOT_FOUND'],
+    handle: async ({ params, caller }, { reviews }) => ({
+      items: [...(await reviews.userNotes(params.id, caller.session.account))],
+    }),
+  }),
+  endpoint({
+    ...user,
+    method: 'POST',
+    path: '/api/admin/users/:id/notes',
+    operationId: 'addUserNote',
+    summary: 'Add a note on a user for staff',
+    params: idParams,
+    body: z.object({ text: text({ min: 1, max: 1_000, lines: true }) }),
+    status: 201,
+    answer: note,
+    errors: ['NOT_FOUND', 'CONFLICT'],
+    handle: ({ params, body, caller }, { reviews }) =>
+      reviews.addUserNote(params.id, body.text, caller.session.account),
+  }),
+  endpoint({
+    ...user,
     method: 'GET',
     limit: 'read',
     path: '/api/admin/users/:id/warnings',
     operationId: 'listUserWarnings',
-    summary: 'List the warnings to a user, newest first',
+    summary: 'List the warnings to a user, newest first; moderators, to members only',
     params: idParams,
     query: pageQuery,
     answer: pageOf(warning),
     errors: ['NOT_FOUND'],
-    handle: ({ params, query }, { warnings }) => warnings.list(params.id, query),
+    handle: ({ params, query, caller }, { warnings }) => warnings.list(params.id, query, caller.session.account),
   }),
   endpoint({
-    ...admin,
+    ...user,
     method: 'POST',
     path: '/api/admin/users/:id/warnings',
     operationId: 'warnUser',

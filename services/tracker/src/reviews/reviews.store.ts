@@ -2,33 +2,36 @@ import { sql } from 'kysely'
 import type { Db } from '../db/schema.ts'
 import { MAX_NOTES, type ReviewStore, type UploaderRecord } from './reviews.ts'
 
-/** Notes on torrents and records of uploaders in Postgres. */
+const NOTES = {
+  torrent: { table: 'torrent_notes', column: 'torrent_id', subjects: 'torrents' },
+  user: { table: 'user_notes', column: 'user_id', subjects: 'users' },
+} as const
+
+/** Notes on torrents and users, and records of uploaders in Postgres. */
 export function createReviewStore(db: Db): ReviewStore {
   return {
-    async notes(torrentId) {
-      const rows = await db
-        .selectFrom('torrent_notes')
-        .innerJoin('users as author', 'author.id', 'author_id')
-        .select(['torrent_notes.id', 'text', 'torrent_notes.created_at as created', 'author_id', 'username'])
-        .where('torrent_id', '=', torrentId)
-        .orderBy('torrent_notes.created_at', 'desc')
-        .orderBy('torrent_notes.id', 'desc')
-        .limit(MAX_NOTES)
-        .execute()
-      return rows.map(({ author_id, username, ...note }) => ({ ...note, author: { id: author_id, username } }))
+    async notes({ type, id }) {
+      const { table, column } = NOTES[type]
+      const { rows } = await sql<{ id: string; text: string; created: Date; authorId: string; username: string }>`
+        select notes.id, text, notes.created_at as created, author_id as "authorId", username
+        from ${sql.table(table)} as notes join users as author on author.id = author_id
+        where ${sql.ref(`notes.${column}`)} = ${id}
+        order by notes.created_at desc, notes.id desc limit ${MAX_NOTES}`.execute(db)
+      return rows.map(({ authorId, username, ...note }) => ({ ...note, author: { id: authorId, username } }))
     },
 
-    addNote: ({ id, torrentId, authorId, text, at, maxNotes }) =>
+    addNote: ({ id, about, authorId, text, at, maxNotes }) =>
       db.transaction().execute(async (trx) => {
+        const { table, column, subjects } = NOTES[about.type]
         // Locked, so that concurrent notes are counted too.
-        await trx.selectFrom('torrents').select('id').where('id', '=', torrentId).forNoKeyUpdate().execute()
-        const notes = await trx.selectFrom('torrent_notes').select('id').where('torrent_id', '=', torrentId).execute()
-        if (notes.length >= maxNotes) return false
-        await trx
-          .insertInto('torrent_notes')
-          .values({ id, torrent_id: torrentId, author_id: authorId, text, created_at: at })
-          .execute()
-        return true
+        await trx.selectFrom(subjects).select('id').where('id', '=', about.id).forNoKeyUpdate().execute()
+        const added = await sql`
+          insert into ${sql.table(table)} (id, ${sql.ref(column)}, author_id, text, created_at)
+          select ${id}, ${about.id}, ${authorId}, ${text}, ${at}
+          where (select count(*) from ${sql.table(table)} where ${sql.ref(column)} = ${about.id}) < ${maxNotes}`.execute(
+          trx,
+        )
+        return added.numAffectedRows === 1n
       }),
 
     async recordOf(userId) {

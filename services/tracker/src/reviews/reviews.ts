@@ -1,21 +1,23 @@
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { newId } from '@vault-and-tracker/service-kit/core/ids'
-import type { Account } from '../accounts/accounts.ts'
+import type { Account, Accounts } from '../accounts/accounts.ts'
 import { apiError, type ErrorCode, isApiError } from '../errors.ts'
 import type { Torrents } from '../torrents/torrents.ts'
 
-/** Notes per torrent. */
+/** Notes per torrent or user. */
 export const MAX_NOTES = 50
 /** Torrents that one request decides: a page of the queue. */
 export const MAX_DECISIONS = 25
 
-/** A note on a torrent by staff and for staff. */
-export type TorrentNote = {
+/** A note on a torrent or a user by staff and for staff. */
+export type StaffNote = {
   readonly id: string
   readonly text: string
   readonly created: Date
   readonly author: { readonly id: string; readonly username: string }
 }
+
+export type NoteSubject = { readonly type: 'torrent' | 'user'; readonly id: string }
 
 /** What staff should know about an uploader. */
 export type UploaderRecord = {
@@ -32,11 +34,11 @@ export type UploaderRecord = {
 
 export type ReviewStore = {
   /** Newest first. */
-  notes(torrentId: string): Promise<readonly TorrentNote[]>
-  /** @returns false if the torrent has `maxNotes` */
+  notes(about: NoteSubject): Promise<readonly StaffNote[]>
+  /** @returns false if the subject has `maxNotes` */
   addNote(note: {
     readonly id: string
-    readonly torrentId: string
+    readonly about: NoteSubject
     readonly authorId: string
     readonly text: string
     readonly at: Date
@@ -50,13 +52,26 @@ export type Decided = { readonly id: string; readonly error: ErrorCode | null }
 
 export type Reviews = ReturnType<typeof createReviews>
 
-/** What moderators need to decide about torrents. */
+/**
+ * The user about whom staff decide: for moderators, only members.
+ *
+ * @throws ApiError NOT_FOUND, or FORBIDDEN if the user is staff and `by` is no administrator
+ */
+export async function subjectOf(accounts: Pick<Accounts, 'byId'>, id: string, by: Account): Promise<Account> {
+  const subject = await accounts.byId(id)
+  if (subject.role !== 'member' && by.role !== 'admin')
+    throw apiError('FORBIDDEN', 'Only administrators decide about moderators and administrators.')
+  return subject
+}
+
+/** What moderators need to decide about torrents and members. */
 export function createReviews(deps: {
   store: ReviewStore
   torrents: Pick<Torrents, 'findVisible' | 'moderate'>
+  accounts: Pick<Accounts, 'byId'>
   clock: Clock
 }) {
-  const { store, torrents, clock } = deps
+  const { store, torrents, accounts, clock } = deps
 
   async function decide(id: string, reason: string | null, by: Account): Promise<Decided> {
     try {
@@ -68,19 +83,40 @@ export function createReviews(deps: {
     }
   }
 
+  async function add(about: NoteSubject, text: string, by: Account): Promise<StaffNote> {
+    const note = { id: newId(), text, at: new Date(clock.now()) }
+    if (!(await store.addNote({ ...note, about, authorId: by.id, maxNotes: MAX_NOTES })))
+      throw apiError('CONFLICT', `A ${about.type} has at most ${MAX_NOTES} notes.`)
+    return { id: note.id, text, created: note.at, author: { id: by.id, username: by.username } }
+  }
+
   return {
     /** @throws ApiError NOT_FOUND */
-    async notes(id: string, by: Account): Promise<readonly TorrentNote[]> {
-      return store.notes((await torrents.findVisible(id, by)).id)
+    async notes(id: string, by: Account): Promise<readonly StaffNote[]> {
+      return store.notes({ type: 'torrent', id: (await torrents.findVisible(id, by)).id })
     },
 
     /** @throws ApiError NOT_FOUND, or CONFLICT if the torrent has too many notes */
-    async addNote(id: string, text: string, by: Account): Promise<TorrentNote> {
-      const torrent = await torrents.findVisible(id, by)
-      const note = { id: newId(), text, at: new Date(clock.now()) }
-      const added = await store.addNote({ ...note, torrentId: torrent.id, authorId: by.id, maxNotes: MAX_NOTES })
-      if (!added) throw apiError('CONFLICT', `A torrent has at most ${MAX_NOTES} notes.`)
-      return { id: note.id, text, created: note.at, author: { id: by.id, username: by.username } }
+    async addNote(id: string, text: string, by: Account): Promise<StaffNote> {
+      return add({ type: 'torrent', id: (await torrents.findVisible(id, by)).id }, text, by)
+    },
+
+    /** @throws ApiError as `subjectOf` does */
+    async userNotes(id: string, by: Account): Promise<readonly StaffNote[]> {
+      return store.notes({ type: 'user', id: (await subjectOf(accounts, id, by)).id })
+    },
+
+    /** @throws ApiError as `subjectOf` does, or CONFLICT if the user has too many notes */
+    async addUserNote(id: string, text: string, by: Account): Promise<StaffNote> {
+      return add({ type: 'user', id: (await subjectOf(accounts, id, by)).id }, text, by)
+    },
+
+    /** The account and the uploads of a user. @throws ApiError as `subjectOf` does */
+    async userRecord(id: string, by: Account): Promise<{ account: Account; record: UploaderRecord }> {
+      const account = await subjectOf(accounts, id, by)
+      const record = await store.recordOf(account.id)
+      if (!record) throw apiError('NOT_FOUND', 'There is no such user.')
+      return { account, record }
     },
 
     /** The record of the uploader, even if they hide their name. @throws ApiError NOT_FOUND if there is none */

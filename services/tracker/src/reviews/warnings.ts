@@ -3,6 +3,7 @@ import { newId } from '@vault-and-tracker/service-kit/core/ids'
 import type { Account, Accounts } from '../accounts/accounts.ts'
 import { type ActedBy, actedBy } from '../admin-log/admin-log.ts'
 import type { Listed, Page } from '../pagination.ts'
+import { subjectOf } from './reviews.ts'
 
 /** A warning to a member by staff. */
 export type Warning = {
@@ -26,18 +27,18 @@ export type Warnings = ReturnType<typeof createWarnings>
 export function createWarnings(deps: { store: WarningStore; accounts: Pick<Accounts, 'byId'>; clock: Clock }) {
   const { store, accounts, clock } = deps
   return {
-    /** @throws ApiError NOT_FOUND */
-    async warn(id: string, text: string, { id: authorId, username }: Account): Promise<Warning> {
-      const to = await accounts.byId(id)
-      const by = actedBy(clock, authorId)
+    /** @throws ApiError as `subjectOf` does */
+    async warn(id: string, text: string, author: Account): Promise<Warning> {
+      const to = await subjectOf(accounts, id, author)
+      const by = actedBy(clock, author.id)
       const warning = { id: newId(), text }
       await store.create({ ...warning, to }, by)
-      return { ...warning, created: by.at, author: { id: authorId, username } }
+      return { ...warning, created: by.at, author: { id: author.id, username: author.username } }
     },
 
-    /** @throws ApiError NOT_FOUND */
-    async list(id: string, page: Page): Promise<Listed<Warning>> {
-      return store.list((await accounts.byId(id)).id, page)
+    /** @throws ApiError as `subjectOf` does */
+    async list(id: string, page: Page, by: Account): Promise<Listed<Warning>> {
+      return store.list((await subjectOf(accounts, id, by)).id, page)
     },
 
     count: (userId: string): Promise<number> => store.count(userId),
