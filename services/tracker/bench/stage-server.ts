@@ -5,6 +5,7 @@ import { listen } from '@vault-and-tracker/service-kit/http/server'
 import express from 'express'
 import { Redis } from 'ioredis'
 import { Registry } from 'prom-client'
+import { createAddresses } from '../src/addresses/addresses.ts'
 import { createAnnounceMetrics } from '../src/announce/announce.metrics.ts'
 import { createTrackerRequests, type TrackerRequests } from '../src/announce/announce.routes.ts'
 import { createAnnounces } from '../src/announce/announces.ts'
@@ -100,9 +101,15 @@ async function startRequests() {
   const counters = createAnnounceMetrics(new Registry())
   const onError = (error: unknown): void => void process.stderr.write(`${String(error)}\n`)
   const refusals = createRefusals({ interval, minInterval, counters, onError })
+  const unused = (): Promise<never> => Promise.reject(new Error('not used by the stages'))
+  const addresses = createAddresses({
+    ...{ clock: systemClock, keepDays: 30, onError },
+    store: { add: unused, prune: unused, list: unused },
+  })
   const announces = createAnnounces({
     ...{ mode: 'private', refusals, lookups, announceLimit: NO_LIMIT, passkeyLimit: NO_LIMIT },
     ...{ allowPrivatePeers: true, allowIpParam: false, clients: { allowed: [], denied: [] } },
+    recordAddress: addresses.record,
   })
   const swarms =
     stage === 'calls' ? await idleSwarms() : { announce: (request: SwarmRequest) => request.answered(answered) }

@@ -20,6 +20,7 @@ import { factorEndpoints } from './accounts/factors.routes.ts'
 import { mailLinkEndpoints } from './accounts/mail-links.routes.ts'
 import { signInEndpoints } from './accounts/sign-ins.routes.ts'
 import { userEndpoints } from './accounts/users.routes.ts'
+import { addressEndpoints } from './addresses/addresses.routes.ts'
 import { adminLogEndpoints } from './admin-log/admin-log.routes.ts'
 import { categoryEndpoints, categoryTree, presentTree } from './categories/categories.routes.ts'
 import type { Context, UseCases } from './context.ts'
@@ -101,6 +102,7 @@ export const ENDPOINTS: readonly TrackerEndpoint<UseCases>[] = [
   ...savedSearchEndpoints,
   ...feedEndpoints,
   ...userEndpoints,
+  ...addressEndpoints,
   ...moderationEndpoints,
   ...reviewEndpoints,
   ...reportEndpoints,

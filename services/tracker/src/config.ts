@@ -80,6 +80,10 @@ export const settings = z.object({
       'With `UPLOAD_APPROVAL=manual`: edits of approved torrents by members wait for a moderator (`manual`), or are ' +
         'only logged.',
     ),
+    ADDRESS_LOG_DAYS: integer({ min: 0, max: 366, fallback: 30 }).describe(
+      'Days that the address of a user stays after its last request, for administrators who look for shared accounts; ' +
+        '0 to store none.',
+    ),
     UPLOAD_BYTES_PER_DAY: integer({ min: 0, max: Number.MAX_SAFE_INTEGER, fallback: 512 * 1024 ** 2 }).describe(
       'Bytes of .torrent files that a member can upload per day (UTC); 0 for no limit. Staff have no limit.',
     ),

@@ -3,6 +3,7 @@ import type { Background } from '@vault-and-tracker/service-kit/lifecycle/backgr
 import { withResources } from '@vault-and-tracker/service-kit/lifecycle/resources'
 import { createReadinessMetrics } from '@vault-and-tracker/service-kit/metrics/operational'
 import type { Metrics } from '@vault-and-tracker/service-kit/metrics/registry'
+import type { Addresses } from './addresses/addresses.ts'
 import { type AccountUseCases, createAccountUseCases } from './context/accounts.ts'
 import { type AnnounceEngine, createAnnounceEngine } from './context/announce.ts'
 import { type Catalogue, createCatalogue } from './context/catalogue.ts'
@@ -14,6 +15,7 @@ import { createSavedSearchUseCases } from './context/saved-searches.ts'
 import { createSite, type Site } from './context/site.ts'
 import { createTokenUseCases, type TokenUseCases } from './context/tokens.ts'
 import { createTorznabPart, type TorznabPart } from './context/torznab.ts'
+import { createUserAddresses } from './context/user-addresses.ts'
 
 /** The use cases that handlers call. */
 export type UseCases = Site &
@@ -24,7 +26,7 @@ export type UseCases = Site &
   TokenUseCases &
   EventUseCases &
   ReturnType<typeof createSavedSearchUseCases> &
-  StaffOverview
+  StaffOverview & { readonly addresses: Addresses }
 
 /** The assembled service. */
 export type Context = {
@@ -57,9 +59,11 @@ export function createContext(options: Omit<Start, 'resources'>): Promise<Contex
 async function join(start: Start): Promise<Omit<Context, 'close'>> {
   const connections = await connect(start)
   const site = createSite(connections)
-  const accounts = await createAccountUseCases(connections, site.siteConfiguration)
+  const addresses = createUserAddresses(connections)
+  const recordAddress = addresses.record
+  const accounts = await createAccountUseCases(connections, site.siteConfiguration, recordAddress)
   const catalogue = createCatalogue(connections, accounts, site.siteConfiguration)
-  const engine = await createAnnounceEngine(connections)
+  const engine = await createAnnounceEngine(connections, addresses)
   const tokens = createTokenUseCases(connections)
   const torznab = createTorznabPart(connections, {
     ...catalogue,
@@ -67,12 +71,14 @@ async function join(start: Start): Promise<Omit<Context, 'close'>> {
     lookups: engine.lookups,
     site: site.siteConfiguration,
     apiTokens: tokens.apiTokens,
+    recordAddress,
   })
-  const parts = { site, accounts, catalogue, torznab, tokens }
+  const parts = { site, accounts, catalogue, torznab, tokens, recordAddress }
   const events = createEventUseCases(connections, { ...accounts, ...tokens, events: catalogue.events })
   const useCases = {
     ...{ ...site, ...accounts, ...catalogue.useCases, ...torznab.useCases, ...engine.useCases, ...tokens, ...events },
     ...createSavedSearchUseCases(connections, parts),
+    addresses,
   }
   const { metrics, background } = connections
   const checks = { ...connections.checks, swarms: engine.check }

@@ -37,6 +37,7 @@ test('a request is logged with all its fields', async () => {
         durationMs: 8.4,
         error: null,
         client: 'Sonarr',
+        address: '203.0.113.1',
       },
     ],
     page: 1,
@@ -46,8 +47,11 @@ test('a request is logged with all its fields', async () => {
   })
 })
 
-test('requests are found by user, function, error and time, the newest first', async () => {
-  await answered({ rawQuery: 'q=one' }, { rawQuery: 'q=two', userId: bob, function: 'movie' })
+test('requests are found by user, address, function, error and time, the newest first', async () => {
+  await answered(
+    { rawQuery: 'q=one', address: '2001:db8:0:7::/64' },
+    { rawQuery: 'q=two', userId: bob, function: 'movie' },
+  )
   tracker.advance(1_000)
   await answered({ rawQuery: 'q=three', error: 201, results: 0 })
   await answered({ rawQuery: 'q=four', userId: bob, error: 500, results: 0 })
@@ -56,6 +60,8 @@ test('requests are found by user, function, error and time, the newest first', a
   expect(await queries('?user=BOB')).toEqual(['four', 'two'])
   expect(await queries(`?user=${bob}`)).toEqual(['four', 'two'])
   expect(await queries('?user=nobody')).toEqual([])
+  expect(await queries('?address=203.0.113.1')).toEqual(['four', 'three', 'two'])
+  expect(await queries('?address=2001:db8:0:7::5')).toEqual(['one'])
   expect(await queries('?function=movie')).toEqual(['two'])
   expect(await queries('?error=true')).toEqual(['four', 'three'])
   expect(await queries('?error=false')).toEqual(['two', 'one'])
@@ -68,12 +74,16 @@ test('requests are found by user, function, error and time, the newest first', a
   expect(await queries(`?to=${middle}`)).toEqual(['two', 'one'])
 })
 
-test.each(['error=maybe', 'from=now', 'page=0', 'limit=500', 'from=2026-01-01T12:45:00Z&to=2026-01-01T12:15:00Z'])(
-  'the query %s is refused',
-  async (query) => {
-    expect((await admin.get(`/api/admin/torznab/requests?${query}`)).status).toBe(400)
-  },
-)
+test.each([
+  'address=nowhere',
+  'error=maybe',
+  'from=now',
+  'page=0',
+  'limit=500',
+  'from=2026-01-01T12:45:00Z&to=2026-01-01T12:15:00Z',
+])('the query %s is refused', async (query) => {
+  expect((await admin.get(`/api/admin/torznab/requests?${query}`)).status).toBe(400)
+})
 
 test('the log contains no key, bounded text, and nothing that Postgres cannot store', async () => {
   const passkey = 'a'.repeat(40)

@@ -1,16 +1,18 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { Redis } from 'ioredis'
+import { createAddressStore } from '../src/addresses/addresses.store.ts'
 import { invalidationChannel } from '../src/invalidation/invalidation.ts'
-import { announce } from './support/announcer.ts'
+import { announce, announceQuery, rawGet } from './support/announcer.ts'
 import type { Client } from './support/client.ts'
 import { makeTorrent } from './support/make-torrent.ts'
+import { createAnnouncer, createMember, uploadTorrent } from './support/members.ts'
 import { PASSWORD, startTracker, type TestTracker } from './support/tracker.ts'
 
 let tracker: TestTracker
 let admin: Client
 
 beforeAll(async () => {
-  tracker = await startTracker()
+  tracker = await startTracker({ TRUSTED_PROXIES: '127.0.0.1' })
   await tracker.context.useCases.categories.seed()
   admin = await tracker.signedIn('the-admin', 'admin')
 })
@@ -142,7 +144,91 @@ test('administrators can end every session of a user', async () => {
   expect(again.status).toBe(200)
 })
 
-test.each(['', '/sessions', '/invites', '/warnings'])(
+test('administrators see from where a user was seen, and who else was seen there', async () => {
+  const owner = await createMember(tracker, 'owner')
+  const thief = await createMember(tracker, 'thief')
+  const { infoHash } = await uploadTorrent(owner, 'Seen.From.Addresses.2026.1080p')
+  const from = (address: string) => ({ 'x-forwarded-for': address })
+  const { addresses } = tracker.context.useCases
+  const listed = async (query: string) => {
+    await addresses.flush()
+    const { items } = (await admin.get(`/api/admin/addresses?${query}`)).json as {
+      items: { user: { username: string }; address: string; kind: string; requests: number; users: number }[]
+    }
+    return items.map(({ user, address, kind, requests, users }) => [user.username, address, kind, requests, users])
+  }
+  await addresses.flush()
+  await tracker.sql('delete from user_addresses')
+  await owner.client.get('/api/user/me', from('198.51.100.7'))
+  tracker.advance(1_000)
+  // Addresses of one subscriber.
+  await owner.client.get('/api/user/me', from('2001:db8:0:7::1'))
+  await owner.client.get('/api/user/me', from('2001:db8:0:7:ffff::2'))
+  tracker.advance(1_000)
+  // A client writes anything in front of the address of the last proxy.
+  await owner.client.get(`/api/torznab?t=search&apikey=${owner.passkey}`, from('192.0.2.1, 203.0.113.9'))
+  tracker.advance(1_000)
+  await tracker.client().post('/api/auth/login', { username: 'thief', password: PASSWORD }, from('203.0.113.9'))
+  tracker.advance(1_000)
+  const target = `/announce?passkey=${owner.passkey}&${announceQuery({ infoHash })}`
+  expect((await rawGet(tracker.url, target, from('203.0.113.9'))).fields['failure reason']).toBeUndefined()
+  await tracker.client().get(`/api/torznab?t=search&apikey=${'0'.repeat(40)}`, from('203.0.113.9'))
+  expect(await listed('user=OWNER')).toEqual([
+    ['owner', '203.0.113.9', 'announce', 1, 2],
+    ['owner', '203.0.113.9', 'api', 1, 2],
+    ['owner', '2001:db8:0:7::/64', 'web', 2, 1],
+    ['owner', '198.51.100.7', 'web', 1, 1],
+  ])
+  expect(await listed(`user=${thief.id}`)).toEqual([['thief', '203.0.113.9', 'web', 1, 2]])
+  expect((await listed('address=203.0.113.9')).map(([username, , kind]) => [username, kind])).toEqual([
+    ['owner', 'announce'],
+    ['thief', 'web'],
+    ['owner', 'api'],
+  ])
+  for (const address of ['2001:db8:0:7::9', '2001:DB8:0:7::/64'])
+    expect(await listed(`address=${encodeURIComponent(address)}`)).toHaveLength(1)
+  expect(await listed('address=198.51.100.8')).toEqual([])
+  expect(await listed('user=nobody')).toEqual([])
+  await tracker.sql("update user_addresses set last_at = last_at - interval '30 days'")
+  tracker.advance(10_000)
+  await owner.client.get('/api/user/me', from('198.51.100.8'))
+  await addresses.flush()
+  await addresses.prune()
+  expect(await listed(`user=${owner.id}`)).toEqual([['owner', '198.51.100.8', 'web', 1, 1]])
+})
+
+test('the addresses of a user are bounded, and the newest stay', async () => {
+  const { id } = await createAnnouncer(tracker, 'restless')
+  const store = createAddressStore(tracker.db)
+  const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute))
+  const seen = Array.from({ length: 130 }, (_, i) => ({ address: `192.0.2.${i}`, firstAt: at(i), lastAt: at(i) }))
+  const add = (from: number, to: number) =>
+    store.add(seen.slice(from, to).map((each) => ({ ...each, userId: id, kind: 'announce', requests: 2 })))
+  await Promise.all([add(0, 70), add(60, 130), add(0, 130)])
+  await add(129, 130)
+  const stored = await tracker.sql<{ address: string; requests: number }>(
+    "select address, requests::int from user_addresses where user_id = $1 and kind = 'announce' order by last_at desc",
+    [id],
+  )
+  expect(stored.map(({ address }) => address)).toEqual(
+    seen
+      .slice(30)
+      .map(({ address }) => address)
+      .toReversed(),
+  )
+  expect(stored[0]?.requests).toBe(6)
+  await store.prune({ before: new Date(0), rows: 3 })
+  expect(await tracker.sql('select 1 from user_addresses')).toHaveLength(3)
+})
+
+test.each(['user=', 'address=', 'address=nonsense', 'address=192.0.2.1/24', 'address=%00', 'address=::1/48', ''])(
+  'addresses are not listed for %s',
+  async (query) => {
+    expect((await admin.get(`/api/admin/addresses?${query}`)).status).toBe(400)
+  },
+)
+
+test.each(['', '/sessions', '/invites', '/warnings', '/notes', '/record'])(
   '/api/admin/users/:id%s is 404 for an unknown user',
   async (rest) => {
     for (const id of ['nonsense', '0190b6a0-0000-7000-8000-000000000000'])

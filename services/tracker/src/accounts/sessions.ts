@@ -4,6 +4,7 @@ import { batchedLoader } from '@vault-and-tracker/service-kit/core/cache'
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { newId } from '@vault-and-tracker/service-kit/core/ids'
 import { isUnavailable } from '@vault-and-tracker/service-kit/core/unavailable'
+import type { RecordAddress } from '../addresses/addresses.ts'
 import type { Account, AccountStore } from './accounts.ts'
 
 const DAY_MS = 24 * 3_600_000
@@ -60,9 +61,10 @@ export type Sessions = ReturnType<typeof createSessions>
 export function createSessions(deps: {
   store: SessionStore
   accounts: Pick<AccountStore, 'byIds' | 'recordLastSeen'>
+  recordAddress: Pick<RecordAddress, 'ofText'>
   clock: Clock
 }) {
-  const { store, accounts, clock } = deps
+  const { store, accounts, recordAddress, clock } = deps
   const accountOf = batchedLoader((ids: readonly string[]) => accounts.byIds(ids), BATCHES)
 
   async function validSessionsOf(account: Account) {
@@ -95,11 +97,16 @@ export function createSessions(deps: {
         },
         MAX_IDLE_MS,
       )
+      recordAddress.ofText(account.id, 'web', address)
       return token
     },
 
-    /** The session of a token, in any state of its account; undefined if it has ended or never existed. */
-    async find(token: string): Promise<Session | undefined> {
+    /**
+     * The session of a token, in any state of its account; undefined if it has ended or never existed.
+     *
+     * @param address from where it is used now
+     */
+    async find(token: string, address: string): Promise<Session | undefined> {
       if (!/^[\w-]{43}$/.test(token)) return undefined
       const tokenHash = hashToken(token)
       const session = await store.byTokenHash(tokenHash)
@@ -116,6 +123,7 @@ export function createSessions(deps: {
         })
         await accounts.recordLastSeen(account.id, new Date(now))
       }
+      recordAddress.ofText(account.id, 'web', address)
       return { id: session.id, account, tokenHash, isStrong: session.isStrong === true }
     },
 

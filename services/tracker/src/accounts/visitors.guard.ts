@@ -60,10 +60,11 @@ export function createVisitorGuards(deps: {
   async function visitorOf(request: Request, response: Response): Promise<Visitor> {
     const token = readCookie(request.headers.cookie, COOKIE)
     const pending = readCookie(request.headers.cookie, PENDING_COOKIE)
+    const address = clientAddress(request, proxies)
     return {
-      address: clientAddress(request, proxies),
+      address,
       userAgent: request.get('user-agent') ?? '',
-      session: token === undefined ? undefined : await sessions.find(token),
+      session: token === undefined ? undefined : await sessions.find(token, address),
       pending: pending === undefined ? undefined : await signIns.find(pending),
       setSession: (value) => {
         response.cookie(COOKIE, value, { ...cookie, maxAge: MAX_SESSION_AGE_MS })

@@ -1,4 +1,5 @@
 import type { FailureName } from '@vault-and-tracker/bencode-tracker'
+import type { RecordAddress } from '../addresses/addresses.ts'
 import { transition } from '../swarm/peer-state.ts'
 import type { PeerAnnounce } from '../swarm/swarm.ts'
 import type { Announce } from './announce.ts'
@@ -15,9 +16,13 @@ export type Announces = {
 
 /** Creates the second station, with the rules that apply in the given mode. */
 export function createAnnounces(
-  options: RuleOptions & { readonly mode: TrackerMode; readonly refusals: Refusals },
+  options: RuleOptions & {
+    readonly mode: TrackerMode
+    readonly refusals: Refusals
+    readonly recordAddress: Pick<RecordAddress, 'ofBytes'>
+  },
 ): Announces {
-  const { refusals } = options
+  const { refusals, recordAddress } = options
   const rules = options.mode === 'open' ? RULES.filter(({ isForOpenMode }) => isForOpenMode) : RULES
 
   /** The result of the first rule that returns one. */
@@ -36,6 +41,7 @@ export function createAnnounces(
         announce.refused(refusalOf(announce, found, refusals))
       } else if (found === undefined) {
         announce.peer = peerOf(announce)
+        if (announce.user) recordAddress.ofBytes(announce.user.id, 'announce', announce.address)
         announce.accepted()
       } else {
         found.then(

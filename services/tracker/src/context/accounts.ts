@@ -12,6 +12,7 @@ import { createSessionStore } from '../accounts/sessions.redis.ts'
 import { createSessions } from '../accounts/sessions.ts'
 import { createPendingSignInStore } from '../accounts/sign-ins.redis.ts'
 import { createSignIns } from '../accounts/sign-ins.ts'
+import type { RecordAddress } from '../addresses/addresses.ts'
 import { createFactorStore } from '../factors/factors.store.ts'
 import { createFactors } from '../factors/factors.ts'
 import { createSetupStore } from '../factors/setups.redis.ts'
@@ -34,7 +35,11 @@ const MAIL_NOTICES_EVERY_MS = 60_000
 export type AccountUseCases = Awaited<ReturnType<typeof createAccountUseCases>>
 
 /** Creates accounts, sessions, invites, notices and user statistics. */
-export async function createAccountUseCases(connections: Connections, site: SiteConfiguration) {
+export async function createAccountUseCases(
+  connections: Connections,
+  site: SiteConfiguration,
+  recordAddress: RecordAddress,
+) {
   const { config, db, redis, invalidations, clock, background, logger } = connections
   const store = createAccountStore(db, clock)
   const passwords = await createPasswords()
@@ -78,7 +83,7 @@ export async function createAccountUseCases(connections: Connections, site: Site
     factors,
     isFactorRequired: isRequiredForStaff,
     signIns: createSignIns({ accounts, factors, store: createPendingSignInStore(redis), clock }),
-    sessions: createSessions({ store: createSessionStore(redis), accounts: store, clock }),
+    sessions: createSessions({ store: createSessionStore(redis), accounts: store, recordAddress, clock }),
     invites: createInvites({ store: createInviteStore(db), clock }),
     activity: createActivity({ accounts, store: createActivityStore(db), clock, peerTtlMs }),
     warnings: createWarnings({ store: createWarningStore(db), accounts, clock }),

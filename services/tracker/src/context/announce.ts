@@ -6,6 +6,7 @@ import { createAccountingMetrics } from '../accounting/accounting.metrics.ts'
 import { changesOf, createFlusher, type Flusher } from '../accounting/accounting.ts'
 import { createAccountingQueue } from '../accounting/accounting-queue.redis.ts'
 import { createLedger } from '../accounting/ledger.store.ts'
+import type { Addresses } from '../addresses/addresses.ts'
 import { createAnnounceMetrics } from '../announce/announce.metrics.ts'
 import { createTrackerRequests, type TrackerRequests } from '../announce/announce.routes.ts'
 import { createAnnounces } from '../announce/announces.ts'
@@ -60,7 +61,7 @@ export const SETTLE_SECONDS = 3
  *
  * @throws UnavailableError if Redis does not respond
  */
-export async function createAnnounceEngine(connections: Connections): Promise<AnnounceEngine> {
+export async function createAnnounceEngine(connections: Connections, addresses: Addresses): Promise<AnnounceEngine> {
   const { config, db, logger, clock } = connections
   const redis = await connectSwarmRedis(connections)
   // The nodes of a Cluster have their own monitoring.
@@ -83,7 +84,7 @@ export async function createAnnounceEngine(connections: Connections): Promise<An
     onError: (error) => logger.warn({ err: error }, 'could not read or write an accounting batch; will retry'),
   })
   const statistics = createSwarmStatisticsPart(connections, redis, swarms)
-  const { requests, ...shared } = createUseCases(connections, redis, swarms, lookups, statistics)
+  const { requests, ...shared } = createUseCases(connections, redis, { swarms, lookups, statistics, addresses })
   const sockets = config.WEBSOCKET
     ? await createWebSockets({ ...connections, redis, shared: { ...shared, swarms, lookups } })
     : undefined
@@ -99,7 +100,7 @@ export async function createAnnounceEngine(connections: Connections): Promise<An
       sockets?.revalidateAll()
     },
   })
-  addBackground(connections, redis, { swarms, flusher, sockets, statistics })
+  addBackground(connections, redis, { swarms, flusher, sockets, statistics, addresses })
   return {
     requests,
     sockets,
@@ -113,10 +114,9 @@ export async function createAnnounceEngine(connections: Connections): Promise<An
 function createUseCases(
   { config, metrics, logger, clock }: Connections,
   redis: Redis | Cluster,
-  swarms: Swarms,
-  lookups: Lookups,
-  statistics: SwarmStatisticsPart,
+  parts: { swarms: Swarms; lookups: Lookups; statistics: SwarmStatisticsPart; addresses: Addresses },
 ) {
+  const { swarms, lookups, statistics } = parts
   const mode = config.TRACKER_MODE
   const interval = config.ANNOUNCE_INTERVAL
   const minInterval = minIntervalOf(config)
@@ -139,6 +139,7 @@ function createUseCases(
     clients: clientPrefixes({ allowed: config.CLIENTS_ALLOWED, denied: config.CLIENTS_DENIED }),
     allowPrivatePeers: config.ALLOW_PRIVATE_PEERS,
     allowIpParam: config.ALLOW_IP_PARAM,
+    recordAddress: parts.addresses.record,
   })
   const fullScrape =
     mode === 'open' && config.FULL_SCRAPE
@@ -183,9 +184,15 @@ function addRemovals(
 function addBackground(
   { config, metrics, logger, background, resources }: Connections,
   redis: Redis | Cluster,
-  parts: { swarms: Swarms; flusher: Flusher; sockets: WebSockets | undefined; statistics: SwarmStatisticsPart },
+  parts: {
+    swarms: Swarms
+    flusher: Flusher
+    sockets: WebSockets | undefined
+    statistics: SwarmStatisticsPart
+    addresses: Addresses
+  },
 ): void {
-  const { swarms, flusher, sockets } = parts
+  const { swarms, flusher, sockets, addresses } = parts
   const { swarmStatistics } = parts.statistics.useCases
   const leadership = createLeadership(redis)
   resources.defer(() => leadership.release())
@@ -215,6 +222,7 @@ function addBackground(
   })
   addAsLeader('sample of the swarms', SAMPLE_EVERY_MS, () => swarmStatistics.sample())
   addAsLeader('pruning of samples', PRUNE_EVERY_MS, () => swarmStatistics.prune())
+  addAsLeader('pruning of addresses', PRUNE_EVERY_MS, () => addresses.prune())
   if (sockets) addAsLeader('eviction of peers of ended processes', EVICT_EVERY_MS, () => sockets.evictGone())
   if (config.TRACKER_MODE !== 'private') return
   addAsLeader(

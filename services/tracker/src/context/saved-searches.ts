@@ -1,3 +1,4 @@
+import type { RecordAddress } from '../addresses/addresses.ts'
 import { createLeadership } from '../redis/leadership.redis.ts'
 import { createFeeds } from '../saved-searches/feeds.ts'
 import { createSavedSearchStore } from '../saved-searches/saved-searches.store.ts'
@@ -21,6 +22,7 @@ export function createSavedSearchUseCases(
     readonly catalogue: Catalogue
     readonly torznab: TorznabPart
     readonly tokens: TokenUseCases
+    readonly recordAddress: RecordAddress
   },
 ) {
   const { search, torrents, bookmarks } = parts.catalogue.useCases
@@ -46,6 +48,7 @@ export function createSavedSearchUseCases(
     catalogue: parts.catalogue.catalogueState,
     settings: parts.torznab.useCases.torznabConfiguration,
     limits: parts.torznab.limits,
+    recordAddress: parts.recordAddress,
     publicUrl: config.PUBLIC_URL,
     siteTitle: async () => siteTitle((await parts.site.siteConfiguration.current()).name, config),
   })

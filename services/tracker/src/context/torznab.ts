@@ -1,3 +1,4 @@
+import type { RecordAddress } from '../addresses/addresses.ts'
 import type { Lookups } from '../announce/lookups.ts'
 import type { Config } from '../config.ts'
 import { createRedisFunctions } from '../redis/functions.redis.ts'
@@ -32,7 +33,11 @@ export function createTorznabPart(
   connections: Connections,
   parts: Catalogue &
     Pick<TokenUseCases, 'apiTokens'> &
-    Pick<AccountUseCases, 'accounts'> & { readonly lookups: Lookups; readonly site: SiteConfiguration },
+    Pick<AccountUseCases, 'accounts'> & {
+      readonly lookups: Lookups
+      readonly site: SiteConfiguration
+      readonly recordAddress: RecordAddress
+    },
 ) {
   const { config, db, redis, invalidations, clock, logger } = connections
   const { search, torrents, adminLog } = parts.useCases
@@ -74,7 +79,13 @@ export function createTorznabPart(
       torznabUsage: createTorznabUsage({ settings, limits, adminLog, clock }),
     },
     limits,
-    routes: torznabRoutes({ torznab, log, proxies: config.proxies, errorStatus: config.TORZNAB_ERROR_STATUS }),
+    routes: torznabRoutes({
+      torznab,
+      log,
+      recordAddress: parts.recordAddress,
+      proxies: config.proxies,
+      errorStatus: config.TORZNAB_ERROR_STATUS,
+    }),
   }
 }
 
@@ -87,7 +98,11 @@ export function siteTitle(name: string | null | undefined, { PUBLIC_URL }: Pick<
 function createLog({ config, db, redis, metrics, logger, clock, resources, background }: Connections) {
   const onError = (error: unknown): void => logger.warn({ err: error }, 'could not write the Torznab request log')
   const log = createRequestLog({
-    store: createRequestLogStore(db, { requests: config.TORZNAB_LOG_REQUESTS, bytes: config.TORZNAB_LOG_BYTES }),
+    store: createRequestLogStore(
+      db,
+      { requests: config.TORZNAB_LOG_REQUESTS, bytes: config.TORZNAB_LOG_BYTES },
+      config.ADDRESS_LOG_DAYS > 0,
+    ),
     counters: createRequestLogMetrics(metrics.registry),
     clock,
     keepDays: config.TORZNAB_LOG_DAYS,

@@ -22,6 +22,7 @@ import { siteLookAndRules } from './migrations/0021-site-look-and-rules.ts'
 import { moderation } from './migrations/0022-moderation.ts'
 import { listingTimes } from './migrations/0023-listing-times.ts'
 import { sizeSteps } from './migrations/0024-size-steps.ts'
+import { userAddresses } from './migrations/0025-user-addresses.ts'
 import { apiTokens } from './migrations/0026-api-tokens.ts'
 import { events } from './migrations/0027-events.ts'
 
@@ -49,6 +50,7 @@ export const MIGRATIONS = {
   '0022-moderation': moderation,
   '0023-listing-times': listingTimes,
   '0024-size-steps': sizeSteps,
+  '0025-user-addresses': userAddresses,
   '0026-api-tokens': apiTokens,
   '0027-events': events,
 }

@@ -423,6 +423,27 @@ export type TorznabRequestsTable = {
   error: Fixed<number | null>
   /** The family of the application; see torznab/request-log.ts. */
   client: Fixed<string>
+  /** An IPv4 address, or the /64 of an IPv6 address. */
+  address: ColumnType<string | null, string | null | undefined, never>
+}
+
+/** See addresses/addresses.ts. */
+export type UserAddressesTable = {
+  user_id: Fixed<string>
+  address: Fixed<string>
+  kind: Fixed<'web' | 'api' | 'announce'>
+  requests: number
+  first_at: Date
+  last_at: Date
+}
+
+/** Notes on users by staff and for staff. */
+export type UserNotesTable = {
+  id: Fixed<string>
+  user_id: Fixed<string>
+  author_id: Fixed<string>
+  text: Fixed<string>
+  created_at: Fixed<Date>
 }
 
 export type TorznabLogSizeTable = { requests: number; bytes: number }
@@ -483,6 +504,8 @@ export type Schema = {
   tokens: TokensTable
   warnings: WarningsTable
   torrent_notes: TorrentNotesTable
+  user_notes: UserNotesTable
+  user_addresses: UserAddressesTable
   notices: NoticesTable
   reseed_requests: ReseedRequestsTable
   events: EventsTable

@@ -1,3 +1,5 @@
+import { isIP } from 'node:net'
+import { addressKey, plainAddress } from '@vault-and-tracker/service-kit/http/client-address'
 import { z } from 'zod'
 import { type Listed, MAX_OFFSET, type Page } from '../pagination.ts'
 
@@ -118,6 +120,14 @@ export const treeQuery = z
 export function pageOfAll<Item>(all: readonly Item[], { page, limit }: Page): Listed<Item> {
   return { items: all.slice((page - 1) * limit, page * limit), page, limit, total: all.length, totalIsExact: true }
 }
+
+/** The address of a client in a query string, as limits count it: an IPv6 address becomes its /64. */
+export const addressFilter = z
+  .string()
+  .max(50)
+  .transform((value) => plainAddress(value.replace(/^(.*:.*)\/64$/, '$1')))
+  .refine((value) => isIP(value) !== 0, 'must be an IPv4 or IPv6 address, or the /64 of an IPv6 address')
+  .transform(addressKey)
 
 /** A time in a request: ISO 8601 with `Z` or an offset. `abort` skips `isTimeRange` for malformed times. */
 export const givenTime = z.iso

@@ -1,5 +1,6 @@
 import type { Feed } from '@vault-and-tracker/torznab-xml'
 import { type Account, type Accounts, refusalOf } from '../accounts/accounts.ts'
+import type { RecordAddress } from '../addresses/addresses.ts'
 import { apiError } from '../errors.ts'
 import type { Search } from '../search/search.ts'
 import type { ApiTokens } from '../tokens/api-tokens.ts'
@@ -56,6 +57,7 @@ export function createFeeds(deps: {
   catalogue: CatalogueStates
   settings: Pick<TorznabConfiguration, 'current'>
   limits: TorznabLimits
+  recordAddress: Pick<RecordAddress, 'ofText'>
   /** Without a slash at the end. */
   publicUrl: string
   siteTitle: () => Promise<string>
@@ -110,6 +112,7 @@ export function createFeeds(deps: {
         throw apiError('UNAUTHORIZED', 'This feed address is not valid. It may have been revoked.')
       }
       const { account, savedSearch, refusal } = opened
+      deps.recordAddress.ofText(account.id, 'api', address)
       const limit = kind === 'search' ? searchLimit : downloadLimit
       const verdict = await deps.limits.take({ userId: account.id, address, kind, limit, windowSeconds })
       if (!verdict.allowed) return { waitSeconds: verdict.retryAfterSeconds }

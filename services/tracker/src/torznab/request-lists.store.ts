@@ -8,12 +8,13 @@ import type { RequestLists } from './request-lists.ts'
 export function createRequestLists(db: Db): RequestLists {
   return {
     requests: async (query) => {
-      const { user, function: name, error, from, to } = query
+      const { user, address, function: name, error, from, to } = query
       const found = db
         .selectFrom('torznab_requests')
         .where((eb) =>
           eb.and([
             ...(user === undefined ? [] : [eb('user_id', '=', userIdOf(user))]),
+            ...(address === undefined ? [] : [eb('address', '=', address)]),
             ...(name === undefined ? [] : [eb('function', '=', name)]),
             ...(error === true ? [eb('error', 'is not', null)] : []),
             ...(error === false ? [eb('error', 'is', null)] : []),
@@ -27,7 +28,8 @@ export function createRequestLists(db: Db): RequestLists {
       const rows = db
         .selectFrom(page)
         .innerJoin('users', 'users.id', 'found.user_id')
-        .select(['found.id', 'at', 'function', 'query', 'results', 'error', 'client', 'users.id as userId', 'username'])
+        .select(['found.id', 'at', 'function', 'query', 'results', 'error', 'client', 'address'])
+        .select(['users.id as userId', 'username'])
         .select(sql<number>`round(duration_ms::numeric, 2)::double precision`.as('durationMs'))
         .orderBy('at', 'desc')
         .orderBy('found.id', 'desc')

@@ -14,6 +14,8 @@ export type ListedRequest = {
   /** The code of a Torznab error. */
   readonly error: number | null
   readonly client: string
+  /** An IPv4 address, or the /64 of an IPv6 address; null if none was stored. */
+  readonly address: string | null
 }
 
 /** Requests without a valid key, or refused, from an address in an hour. */
@@ -44,6 +46,7 @@ export type UserUsage = {
 export type RequestQuery = Page & {
   /** An id or a name; an unknown user has no requests. */
   readonly user?: string | undefined
+  readonly address?: string | undefined
   readonly function?: string | undefined
   /** Whether the answer was an error, or its code. */
   readonly error?: boolean | number | undefined

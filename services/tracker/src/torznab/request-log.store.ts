@@ -19,8 +19,10 @@ const WRONG_KEY = torznabError('incorrectCredentials').code
 /**
  * The request log and the counts of requests in Postgres. Rows are locked in the order of their keys, which rules out
  * deadlocks with other processes.
+ *
+ * @param withAddresses whether logged requests have an address; others are always counted by address
  */
-export function createRequestLogStore(db: Db, bounds: LogBounds): RequestLogStore {
+export function createRequestLogStore(db: Db, bounds: LogBounds, withAddresses = true): RequestLogStore {
   return {
     write: ({ id, requests }) =>
       db.transaction().execute(async (trx) => {
@@ -31,7 +33,7 @@ export function createRequestLogStore(db: Db, bounds: LogBounds): RequestLogStor
           .executeTakeFirst()
         if (written.numInsertedOrUpdatedRows === 0n) return
         const rows = rowsOf(requests)
-        await addToLog(trx, rows, bounds)
+        await addToLog(trx, rows, bounds, withAddresses)
         if (requests.some(({ logged, authorized }) => logged && !authorized)) await addToAddresses(trx, rows)
         await addToHours(trx, rows)
         await addToUsers(trx, rows)
@@ -60,11 +62,17 @@ function rowsOf(requests: readonly LoggedRequest[]): Rows {
 }
 
 /** Adds authorized requests to the log, and deletes the oldest ones beyond its bounds. */
-async function addToLog(trx: Transaction<Schema>, requests: Rows, bounds: LogBounds): Promise<void> {
+async function addToLog(
+  trx: Transaction<Schema>,
+  requests: Rows,
+  bounds: LogBounds,
+  withAddresses: boolean,
+): Promise<void> {
   const { rows } = await sql<Size>`
     with inserted as (
-      insert into torznab_requests (id, at, user_id, function, query, results, duration_ms, error, client)
-      select id, at, "userId", function, query, results, "durationMs", error, client
+      insert into torznab_requests (id, at, user_id, function, query, results, duration_ms, error, client, address)
+      select id, at, "userId", function, query, results, "durationMs", error, client,
+        case when ${withAddresses} then address end
       from ${requests} where logged and authorized
       returning ${sql.lit(REQUEST_BYTES)} + octet_length(query) as bytes
     ), sum as (select count(*) as inserted, sum(bytes) as bytes from inserted)

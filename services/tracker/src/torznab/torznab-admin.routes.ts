@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import {
+  addressFilter,
   isTimeRange,
   namedUser,
   noTimeRange,
@@ -73,6 +74,10 @@ const request = z
     durationMs: z.number(),
     error: z.int().nullable().meta({ description: 'Torznab error code' }),
     client: z.string().meta({ description: 'name of the application, without its version' }),
+    address: z
+      .string()
+      .nullable()
+      .meta({ description: 'an IPv4 address, or the /64 of an IPv6 address; null if none was stored' }),
   })
   .meta({ id: 'TorznabRequest' })
 
@@ -180,6 +185,7 @@ export const torznabAdminEndpoints = [
     query: pageQuery
       .safeExtend({
         user: text({ min: 1, max: 64 }).optional(),
+        address: addressFilter.optional(),
         function: text({ min: 1, max: 20 }).optional(),
         error: errorFilter.optional(),
         ...timeRange,

@@ -14,6 +14,7 @@ import {
   writeItems,
 } from '@vault-and-tracker/torznab-xml'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
+import type { RecordAddress } from '../addresses/addresses.ts'
 import { torrentFileHeaders } from '../http/torrent-file-headers.ts'
 import type { Outcome } from './answers.ts'
 import type { RequestLog } from './request-log.ts'
@@ -22,6 +23,7 @@ import type { Answer, Asked, Torznab } from './torznab.ts'
 export type TorznabRouteOptions = {
   readonly torznab: Torznab
   readonly log: RequestLog
+  readonly recordAddress: Pick<RecordAddress, 'ofText'>
   readonly proxies: TrustedProxies
   /** With `200`, refusals of functions have that status, except refusals by a limit. */
   readonly errorStatus: 'http' | '200'
@@ -38,7 +40,7 @@ export function torznabRoutes(options: TorznabRouteOptions): Router {
 }
 
 function handlerOf(
-  { proxies, log }: TorznabRouteOptions,
+  { proxies, log, recordAddress }: TorznabRouteOptions,
   answerTo: (asked: Asked) => Promise<Answer>,
   errorStatus: 'http' | '200',
 ): RequestHandler {
@@ -53,6 +55,7 @@ function handlerOf(
     const answer = await answerTo(asked)
     send(request, response, answer, errorStatus)
     const { outcome, userId, infoHash, authorized, logged } = answer
+    if (userId !== undefined) recordAddress.ofText(userId, 'api', asked.address)
     log.record({
       ...{ function: answer.function, userId, infoHash, authorized, logged },
       address: addressKey(asked.address),
