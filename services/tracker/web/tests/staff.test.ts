@@ -306,6 +306,25 @@ describe('moderation', () => {
     expect(await stateOf(first)).toEqual(['approved', null])
   })
 
+  test('a moderator opens the record of an uploader, warns them and leaves a note', async () => {
+    await uploadAll()
+    const { page, problems } = await site.open('/admin/moderation', NARROW, moderator)
+    await page.getByRole('list', { name: 'Torrents' }).getByRole('link').first().click()
+    await page.getByRole('link', { name: 'View uploader' }).click()
+    await page.getByRole('link', { name: 'Record' }).click()
+    await page.waitForURL('**/admin/moderation/users/*')
+    await page.getByRole('button', { name: 'Warn user' }).press('Enter')
+    await page.getByRole('textbox', { name: 'Warning' }).waitFor()
+    await page.keyboard.type('Name your uploads.')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.getByText('Name your uploads.').waitFor()
+    await page.getByRole('textbox', { name: 'Note' }).fill('Was asked twice.')
+    await page.getByRole('button', { name: 'Add note' }).press('Enter')
+    await page.getByRole('list', { name: 'Notes' }).getByText('Was asked twice.').waitFor()
+    expect(await problems('moderation-user')).toEqual([])
+  })
+
   test('a moderator cannot open the pages of administrators', async () => {
     const { page } = await site.open('/admin', DESKTOP, moderator)
     const list = page.getByRole('navigation', { name: 'Staff' })

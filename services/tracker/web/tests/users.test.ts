@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals'
 import { createToken } from '../../tests/support/api-tokens.ts'
 import type { Client } from '../../tests/support/client.ts'
 import { createMember, type TestMember, uploadTorrent } from '../../tests/support/members.ts'
+import { requestsAreWritten } from '../../tests/support/torznab-log.ts'
 import { PASSWORD } from '../../tests/support/tracker.ts'
 import { DESKTOP, NARROW, pressOn, typeInto, useSite } from './support/site.ts'
 
@@ -63,6 +64,60 @@ test('an administrator revokes an API token of a user, who is notified', async (
   const { page: notices, problems: noticeProblems } = await site.open('/notices', NARROW, member)
   await notices.getByText('revoked your API token Dashboard').waitFor()
   expect(await noticeProblems('notice-token')).toEqual([])
+})
+
+test('an administrator follows an address from a user to others and their requests, and back', async () => {
+  const shared = await createMember(site.tracker, 'shared.out')
+  const guest = await createMember(site.tracker, 'guest')
+  for (const { passkey } of [shared, guest]) await guest.client.get(`/api/torznab?t=search&apikey=${passkey}`)
+  await requestsAreWritten(site.tracker)
+  await site.tracker.context.useCases.addresses.flush()
+  const { page, problems } = await site.open(`/admin/users/${shared.id}`, NARROW, admin)
+  await page.getByRole('link', { name: 'Addresses' }).click()
+  await page.getByRole('link', { name: '127.0.0.1' }).first().waitFor()
+  expect(await problems('user-addresses')).toEqual([])
+  await page.getByRole('link', { name: '127.0.0.1' }).first().click()
+  await page.waitForURL('**/admin/users/addresses?address=127.0.0.1')
+  await page.getByRole('link', { name: 'guest' }).first().waitFor()
+  expect(await problems('addresses')).toEqual([])
+  await page.getByLabel('User').fill('guest')
+  await page.getByRole('button', { name: 'Show' }).press('Enter')
+  await page.waitForURL('**/admin/users/addresses?user=guest&address=127.0.0.1')
+  await page.getByRole('link', { name: 'shared.out' }).first().waitFor({ state: 'detached' })
+  await page.getByRole('link', { name: 'Torznab or feed' }).click()
+  await page.waitForURL('**/admin/torznab?tab=requests&user=guest&address=127.0.0.1')
+  await page.getByRole('link', { name: 'guest' }).first().waitFor()
+  expect(await problems('torznab-requests-of-address')).toEqual([])
+  await page.getByRole('link', { name: '127.0.0.1' }).first().click()
+  await page.waitForURL('**/admin/users/addresses?address=127.0.0.1')
+  await page.getByRole('link', { name: 'shared.out' }).first().click()
+  await page.waitForURL(`**/admin/users/${shared.id}?tab=addresses`)
+  await page.goto(`${site.tracker.url}/admin/users/addresses`)
+  await page.getByText('Enter an address or a user.').waitFor()
+  await page.getByRole('textbox', { name: 'Address' }).fill('somewhere')
+  await page.getByRole('button', { name: 'Show' }).click()
+  await page.getByText('must be an IPv4 or IPv6 address').waitFor()
+})
+
+test('an administrator removes a second factor with their own password', async () => {
+  const member = await site.tracker.signedIn('lost.phone')
+  const id = await idOf(member)
+  await site.tracker.sql(
+    `insert into second_factors (id, user_id, kind, name, created_at, secret, last_step)
+     values (gen_random_uuid(), $1, 'totp', 'App', now(), $2, 0)`,
+    [id, Buffer.alloc(20)],
+  )
+  const { page, problems } = await site.open(`/admin/users/${id}`, DESKTOP, admin)
+  await page.getByRole('button', { name: 'Remove second factor' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Your password').fill('a guess')
+  await dialog.getByRole('button', { name: 'Remove second factor' }).click()
+  await dialog.getByRole('alert').waitFor()
+  expect(await problems('user-remove-factor')).toEqual([])
+  await dialog.getByLabel('Your password').fill(PASSWORD)
+  await dialog.getByRole('button', { name: 'Remove second factor' }).click()
+  await page.getByText('Second factor removed.').waitFor()
+  expect((await admin.get(`/api/admin/users/${id}`)).json).toMatchObject({ secondFactors: 0 })
 })
 
 test('an administrator revokes an invite of a user', async () => {

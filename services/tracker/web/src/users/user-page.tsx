@@ -28,6 +28,11 @@ export function UserPage() {
           Uploads
         </Link>
         {own?.id === id && <Link to="/me">Your account</Link>}
+        {own?.role === 'moderator' && stats.role === 'member' && (
+          <Link to="/admin/moderation/users/$id" params={{ id }}>
+            Record
+          </Link>
+        )}
         {own?.role === 'admin' && (
           <Link to="/admin/users/$id" params={{ id }}>
             Manage user

@@ -52,12 +52,11 @@ export const uploaderRecord = (id: string) =>
     queryFn: ({ signal }) => read(api.GET('/api/admin/torrents/{id}/uploader', { params: { path: { id } }, signal })),
   })
 
-/** The notes of staff on a torrent, newest first. */
-export const torrentNotes = (id: string) =>
+/** The record of a user; for moderators, of a member. */
+export const userRecord = (id: string) =>
   queryOptions({
-    queryKey: ['admin', 'moderation', 'notes', id],
-    queryFn: async ({ signal }) =>
-      (await read(api.GET('/api/admin/torrents/{id}/notes', { params: { path: { id } }, signal }))).items,
+    queryKey: ['admin', 'users', 'record', id],
+    queryFn: ({ signal }) => read(api.GET('/api/admin/users/{id}/record', { params: { path: { id } }, signal })),
   })
 
 const MAX_FILES = 50

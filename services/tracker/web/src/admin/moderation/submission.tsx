@@ -15,7 +15,7 @@ import { Description } from '../../release/description.tsx'
 import { numbering } from '../../release/numbering.ts'
 import { RelatedList } from '../../release/related-list.tsx'
 import { BreakableName, ReleaseTags } from '../../release/release-tags.tsx'
-import { Notes } from './notes.tsx'
+import { Notes } from '../parts/notes.tsx'
 import { moderatedFiles, related, uploaderRecord } from './queries.ts'
 import { VERDICT_NAMES } from './verdict-names.ts'
 
@@ -45,7 +45,8 @@ export function Submission({ torrent }: { torrent: Torrent }) {
         {formatNumberOf(torrent.files, 'file')}, {formatBytes(torrent.size)}
       </h3>
       <Files id={torrent.id} />
-      <Notes key={torrent.id} id={torrent.id} />
+      <h3>Staff notes</h3>
+      <Notes key={torrent.id} about={{ type: 'torrent', id: torrent.id }} />
     </>
   )
 }
@@ -99,12 +100,15 @@ function Uploader({ name, isHidden }: { name: string | null; isHidden: boolean }
 function UploaderRecord({ id }: { id: string }) {
   const { data } = useQuery(uploaderRecord(id))
   if (data === undefined) return null
-  const { created, approved, pending, rejected, deleted, warnings } = data
+  const { id: uploader, created, approved, pending, rejected, deleted, warnings } = data
   return (
     <p className="muted" aria-label="Uploader’s record" role="note">
       Member since {formatDate(created)} · {formatCount(approved)} approved · {formatCount(pending)} pending ·{' '}
       {formatCount(rejected)} rejected · {formatCount(deleted)} deleted in 30 days ·{' '}
-      {formatNumberOf(warnings, 'warning')}
+      {formatNumberOf(warnings, 'warning')} ·{' '}
+      <Link to="/users/$id" params={{ id: uploader }}>
+        View uploader
+      </Link>
     </p>
   )
 }

@@ -45,8 +45,8 @@ export const users = ({ search, blocked, page }: TorznabSearch) => {
 }
 
 /** A page of the request log. */
-export const requests = ({ user, function: name, error, from, to, page }: TorznabSearch) => {
-  const query = { ...given({ user, function: name, error, from, to, page }), limit: PAGE_SIZE }
+export const requests = ({ user, address, function: name, error, from, to, page }: TorznabSearch) => {
+  const query = { ...given({ user, address, function: name, error, from, to, page }), limit: PAGE_SIZE }
   return queryOptions({
     queryKey: [...TORZNAB_KEY, 'requests', query],
     queryFn: ({ signal }) => read(api.GET('/api/admin/torznab/requests', { params: { query }, signal })),

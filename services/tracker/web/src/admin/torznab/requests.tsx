@@ -33,8 +33,8 @@ const OUTCOME_CHOICES: readonly Choice<string>[] = [
 export function Requests({ search }: { search: TorznabSearch }) {
   const { data, error, refetch, isPlaceholderData, dataUpdatedAt } = useQuery(requests(search))
   const columns = useMemo(() => columnsAt(dataUpdatedAt), [dataUpdatedAt])
-  const { user, function: name, from, to, page } = search
-  const filters = [user, name, search.error, from, to]
+  const { user, address, function: name, from, to, page } = search
+  const filters = [user, address, name, search.error, from, to]
   const isNarrowed = filters.some((filter) => filter !== undefined)
   const showAll = (
     <Link to="/admin/torznab" search={{ tab: 'requests' }}>
@@ -86,6 +86,7 @@ function Filters({ search }: { search: TorznabSearch }) {
       }}
     >
       <TextField label="User" name="user" maxLength={64} autoComplete="off" defaultValue={search.user} />
+      <TextField label="Address" name="address" maxLength={50} autoComplete="off" defaultValue={search.address} />
       <SelectField label="Function" name="function" defaultValue={search.function} choices={FUNCTION_CHOICES} />
       <SelectField label="Outcome" name="error" defaultValue={search.error} choices={OUTCOME_CHOICES} />
       <TimeFields from={search.from} to={search.to} />
@@ -126,10 +127,20 @@ function columnsAt(now: number): readonly Column<TorznabRequest>[] {
       head: 'User',
       isEvident: true,
       cell: ({ user }) => (
-        <Link to="/admin/torznab" search={{ tab: 'requests', user: user.username }} className="quiet-link">
+        <Link to="/admin/users/$id" params={{ id: user.id }} className="quiet-link" preload={false}>
           {user.username}
         </Link>
       ),
+    },
+    {
+      head: 'Address',
+      isEvident: true,
+      cell: ({ address }) =>
+        address !== null && (
+          <Link to="/admin/users/addresses" search={{ address }} className="quiet-link" preload={false}>
+            {address}
+          </Link>
+        ),
     },
     { head: 'Function', isEvident: true, cell: ({ function: name }) => name },
     {

@@ -27,6 +27,7 @@ export function readTorznabSearch(raw: RawSearch) {
     range: oneOf(raw, 'range', RANGES.slice(1)),
     /** A name or an id. */
     user: textIn(raw, 'user', 64),
+    address: textIn(raw, 'address', 50),
     function: oneOf(raw, 'function', FUNCTIONS),
     /** `true` for any error, `false` for none, or the code of one. */
     error: /^(?:true|false|\d{3})$/.exec(String(raw['error']))?.[0],

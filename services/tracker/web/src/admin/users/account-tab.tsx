@@ -6,13 +6,14 @@ import { type Figure, Numbers } from '@vault-and-tracker/web-kit/layout'
 import { useState } from 'react'
 import type { ManagedUserDetails, UserStats } from '../../api/client.ts'
 import { ownUser } from '../../api/queries.ts'
+import { Notes } from '../parts/notes.tsx'
 import { ResetPasskey } from '../parts/reset-passkey.tsx'
+import { Warnings } from '../parts/warnings.tsx'
 import { userStats } from './queries.ts'
 import { RemoveFactors } from './remove-factors.tsx'
 import { ResetPassword } from './reset-password.tsx'
 import { rightsKey } from './rights.ts'
 import { RightsForm } from './rights-form.tsx'
-import { Warnings } from './warnings.tsx'
 
 export function AccountTab({ user }: { user: ManagedUserDetails }) {
   const { data: stats } = useQuery(userStats(user.id))
@@ -25,6 +26,10 @@ export function AccountTab({ user }: { user: ManagedUserDetails }) {
         <RightsForm key={rightsKey(user)} user={user} />
       </section>
       <Warnings user={user} />
+      <section aria-labelledby="notes" className="card narrow">
+        <h2 id="notes">Staff notes</h2>
+        <Notes about={{ type: 'user', id: user.id }} />
+      </section>
       <section aria-labelledby="passkey" className="card narrow">
         <h2 id="passkey">Passkey</h2>
         <p>If it has leaked, reset it. The account of the user shows the new one.</p>

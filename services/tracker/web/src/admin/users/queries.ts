@@ -2,7 +2,7 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { given } from '@vault-and-tracker/web-kit/address'
 import { read } from '@vault-and-tracker/web-kit/api'
 import { api } from '../../api/client.ts'
-import type { UsersSearch } from './search.ts'
+import type { AddressSearch, UsersSearch } from './search.ts'
 
 const PAGE_SIZE = 50
 /** More than a user can have sessions. */
@@ -43,16 +43,6 @@ export const userTokens = (id: string) =>
       (await read(api.GET('/api/admin/users/{id}/tokens', { params: { path: { id } }, signal }))).items,
   })
 
-/** The latest warnings. */
-export const userWarnings = (id: string) =>
-  queryOptions({
-    queryKey: ['admin', 'users', 'warnings', id],
-    queryFn: async ({ signal }) => {
-      const query = { limit: 10 }
-      return (await read(api.GET('/api/admin/users/{id}/warnings', { params: { path: { id }, query }, signal }))).items
-    },
-  })
-
 export const userInvites = (id: string) =>
   queryOptions({
     queryKey: ['admin', 'users', 'invites', id],
@@ -66,3 +56,15 @@ export const userHistory = (id: string) =>
     queryKey: ['admin', 'log', 'of', id],
     queryFn: ({ signal }) => read(api.GET('/api/admin/log', { params: { query: { target: id, limit: 50 } }, signal })),
   })
+
+/** The bound of addresses per user. */
+const MAX_ADDRESSES = 100
+
+/** The addresses of a user, or the users of an address. */
+export const userAddresses = ({ user, address, page }: AddressSearch) => {
+  const query = { ...given({ user, address, page }), limit: MAX_ADDRESSES }
+  return queryOptions({
+    queryKey: ['admin', 'users', 'addresses', query],
+    queryFn: ({ signal }) => read(api.GET('/api/admin/addresses', { params: { query }, signal })),
+  })
+}

@@ -3,9 +3,9 @@ import { oneOf, type RawSearch } from '@vault-and-tracker/web-kit/address'
 import { notFoundIfMissing, preload } from '@vault-and-tracker/web-kit/start'
 import { adminRoute } from '../admin-route.tsx'
 import { oneUser, userList } from './queries.ts'
-import { readUsersSearch } from './search.ts'
+import { readAddressSearch, readUsersSearch } from './search.ts'
 
-const TABS = ['sessions', 'tokens', 'invites', 'history'] as const
+const TABS = ['sessions', 'addresses', 'tokens', 'invites', 'history'] as const
 type UserSearch = { tab?: (typeof TABS)[number] | undefined }
 
 export const userRoutes = [
@@ -16,6 +16,12 @@ export const userRoutes = [
     loaderDeps: ({ search }) => search,
     loader: ({ context, deps }) => preload(context.queries.query(userList(deps))),
     component: lazyRouteComponent(() => import('./users-page.tsx'), 'UsersPage'),
+  }),
+  createRoute({
+    getParentRoute: () => adminRoute,
+    path: '/users/addresses',
+    validateSearch: readAddressSearch,
+    component: lazyRouteComponent(() => import('./addresses-page.tsx'), 'AddressesPage'),
   }),
   createRoute({
     getParentRoute: () => adminRoute,

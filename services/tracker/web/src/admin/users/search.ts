@@ -27,3 +27,15 @@ export function readUsersSearch(raw: RawSearch): UsersSearch {
     page: pageIn(raw),
   }
 }
+
+/** The address of the list of addresses. */
+export type AddressSearch = {
+  /** A name or an id. */
+  readonly user?: string | undefined
+  readonly address?: string | undefined
+  readonly page?: number | undefined
+}
+
+export function readAddressSearch(raw: RawSearch): AddressSearch {
+  return { user: textIn(raw, 'user', 64), address: textIn(raw, 'address', 50), page: pageIn(raw) }
+}

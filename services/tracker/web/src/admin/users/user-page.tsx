@@ -7,6 +7,7 @@ import type { ManagedUser } from '../../api/client.ts'
 import { ROLE_NAMES } from '../../standing/role-names.ts'
 import '../manage.css'
 import { AccountTab } from './account-tab.tsx'
+import { AddressesTab } from './addresses-tab.tsx'
 import { HistoryTab } from './history-tab.tsx'
 import { InvitesTab } from './invites-tab.tsx'
 import { oneUser } from './queries.ts'
@@ -19,6 +20,7 @@ const route = getRouteApi('/admin/users/$id')
 const TABS = [
   [undefined, 'Account'],
   ['sessions', 'Sessions'],
+  ['addresses', 'Addresses'],
   ['tokens', 'API tokens'],
   ['invites', 'Invites'],
   ['history', 'History'],
@@ -63,6 +65,7 @@ export function UserPage() {
       <Tabs label="User" tabs={TABS} current={tab} />
       {tab === undefined && <AccountTab user={user} />}
       {tab === 'sessions' && <SessionsTab user={user} />}
+      {tab === 'addresses' && <AddressesTab user={user} />}
       {tab === 'tokens' && <TokensTab user={user} />}
       {tab === 'invites' && <InvitesTab user={user} />}
       {tab === 'history' && <HistoryTab id={id} />}

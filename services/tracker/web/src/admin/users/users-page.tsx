@@ -18,7 +18,9 @@ export function UsersPage() {
   const { data, error, isPlaceholderData, refetch, dataUpdatedAt } = useQuery(userList(search))
   return (
     <>
-      <PageHead title="Users" count={data ? totalText(data, 'user') : ''} />
+      <PageHead title="Users" count={data ? totalText(data, 'user') : ''}>
+        <Link to="/admin/users/addresses">Addresses</Link>
+      </PageHead>
       <Filters search={search} />
       {data === undefined ? (
         <Pending error={error} onRetry={() => void refetch()} rows={20} label="Loading users…" />

@@ -1,14 +1,25 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
 import { FormDialog, toast } from '@vault-and-tracker/web-kit/feedback'
 import { Button, TextArea } from '@vault-and-tracker/web-kit/form'
 import { formatExactTime, formatNumberOf } from '@vault-and-tracker/web-kit/format'
 import { useState } from 'react'
-import { api, type ManagedUserDetails } from '../../api/client.ts'
-import { userWarnings } from './queries.ts'
+import { api } from '../../api/client.ts'
+
+type Warned = { readonly id: string; readonly username: string; readonly warnings: number }
+
+/** The latest warnings. */
+const userWarnings = (id: string) =>
+  queryOptions({
+    queryKey: ['admin', 'users', 'warnings', id],
+    queryFn: async ({ signal }) => {
+      const query = { limit: 10 }
+      return (await read(api.GET('/api/admin/users/{id}/warnings', { params: { path: { id }, query }, signal }))).items
+    },
+  })
 
 /** The latest warnings to a user, and a form for another. */
-export function Warnings({ user }: { user: ManagedUserDetails }) {
+export function Warnings({ user }: { user: Warned }) {
   const { data } = useQuery(userWarnings(user.id))
   const [isWarning, setWarning] = useState(false)
   return (
@@ -35,7 +46,7 @@ export function Warnings({ user }: { user: ManagedUserDetails }) {
   )
 }
 
-function WarnDialog({ user, onClose }: { user: ManagedUserDetails; onClose: () => void }) {
+function WarnDialog({ user, onClose }: { user: Warned; onClose: () => void }) {
   const queries = useQueryClient()
   const warn = useMutation<unknown, ApiError, string>({
     mutationFn: (text) =>

@@ -1,27 +1,44 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
 import { Form, TextArea } from '@vault-and-tracker/web-kit/form'
 import { formatExactTime } from '@vault-and-tracker/web-kit/format'
 import { useState } from 'react'
 import { api } from '../../api/client.ts'
-import { torrentNotes } from './queries.ts'
 
-/** Notes of staff on a torrent. */
-export function Notes({ id }: { id: string }) {
+type Subject = { readonly type: 'torrent' | 'user'; readonly id: string }
+
+/** Newest first. */
+const staffNotes = ({ type, id }: Subject) =>
+  queryOptions({
+    queryKey: ['admin', 'notes', type, id],
+    queryFn: async ({ signal }) => {
+      const params = { path: { id } }
+      const { items } = await (type === 'torrent'
+        ? read(api.GET('/api/admin/torrents/{id}/notes', { params, signal }))
+        : read(api.GET('/api/admin/users/{id}/notes', { params, signal })))
+      return items
+    },
+  })
+
+/** Staff notes on a torrent or a user, below a heading. */
+export function Notes({ about }: { about: Subject }) {
   const queries = useQueryClient()
-  const { data = [] } = useQuery(torrentNotes(id))
+  const { data = [] } = useQuery(staffNotes(about))
   const [added, setAdded] = useState(0)
   const add = useMutation<unknown, ApiError, string>({
-    mutationFn: (text) =>
-      read(api.POST('/api/admin/torrents/{id}/notes', { params: { path: { id } }, body: { text } })),
+    mutationFn: (text) => {
+      const input = { params: { path: { id: about.id } }, body: { text } }
+      return about.type === 'torrent'
+        ? read(api.POST('/api/admin/torrents/{id}/notes', input))
+        : read(api.POST('/api/admin/users/{id}/notes', input))
+    },
     onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: torrentNotes(id).queryKey })
+      await queries.invalidateQueries({ queryKey: staffNotes(about).queryKey })
       setAdded(added + 1)
     },
   })
   return (
     <>
-      <h3>Staff notes</h3>
       {data.length > 0 && (
         <ul className="bullets" aria-label="Notes">
           {data.map(({ id: note, text, created, author }) => (

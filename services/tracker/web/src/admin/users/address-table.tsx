@@ -1,0 +1,73 @@
+import { Link } from '@tanstack/react-router'
+import { Ago, formatCount } from '@vault-and-tracker/web-kit/format'
+import { type Column, Table } from '@vault-and-tracker/web-kit/table'
+import type { UserAddress } from '../../api/client.ts'
+
+const KIND_NAMES = { web: 'Web', api: 'Torznab or feed', announce: 'Announce' } as const
+
+/** Where users were seen. */
+export function AddressTable(props: { rows: readonly UserAddress[]; now: number; withUser: boolean }) {
+  const { rows, now, withUser } = props
+  return (
+    <Table
+      caption="Addresses"
+      columns={columnsAt(now).filter(({ head }) => withUser || head !== 'User')}
+      rows={rows}
+      rowKey={({ user, address, kind }) => `${user.id} ${address} ${kind}`}
+    />
+  )
+}
+
+function columnsAt(now: number): readonly Column<UserAddress>[] {
+  return [
+    {
+      head: 'Address',
+      isMain: true,
+      cell: ({ address }) => (
+        <Link to="/admin/users/addresses" search={{ address }} preload={false}>
+          {address}
+        </Link>
+      ),
+    },
+    {
+      head: 'User',
+      isEvident: true,
+      cell: ({ user }) => (
+        <Link to="/admin/users/$id" params={{ id: user.id }} search={{ tab: 'addresses' }} preload={false}>
+          {user.username}
+        </Link>
+      ),
+    },
+    {
+      head: 'Kind',
+      isEvident: true,
+      cell: ({ kind, user, address }) =>
+        kind === 'api' ? (
+          <Link to="/admin/torznab" search={{ tab: 'requests', user: user.username, address }} preload={false}>
+            {KIND_NAMES[kind]}
+          </Link>
+        ) : (
+          KIND_NAMES[kind]
+        ),
+    },
+    {
+      head: 'Users',
+      align: 'end',
+      cell: ({ users }) =>
+        users === 1 ? (
+          '1'
+        ) : (
+          <span className="tag" data-tone="warn">
+            {formatCount(users)}
+            {users === MAX_COUNTED && '+'}
+          </span>
+        ),
+    },
+    { head: 'Requests', align: 'end', cell: ({ requests }) => formatCount(requests) },
+    { head: 'First seen', align: 'end', cell: ({ first }) => <Ago time={first} now={now} /> },
+    { head: 'Last seen', align: 'end', cell: ({ last }) => <Ago time={last} now={now} /> },
+  ]
+}
+
+/** The tracker counts no further. */
+const MAX_COUNTED = 100
