@@ -1,5 +1,5 @@
 export { ConfirmByName } from './confirm-by-name.tsx'
-export { Confirm, Dialog } from './dialog.tsx'
+export { Confirm, Dialog, Discard } from './dialog.tsx'
 export { FormDialog } from './form-dialog.tsx'
 export { Gauge } from './gauge.tsx'
 export { lazyDialog } from './lazy-dialog.tsx'

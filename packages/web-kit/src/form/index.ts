@@ -1,5 +1,6 @@
 export { Button } from './button.tsx'
 export { DayRange } from './day-range.tsx'
+export { hasTypedText } from './drafts.ts'
 export { ExportButtons } from './export-buttons.tsx'
 export { Field, TextArea, TextField } from './field.tsx'
 export { Form, type Values } from './form.tsx'

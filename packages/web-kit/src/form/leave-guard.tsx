@@ -2,7 +2,7 @@ import { useBlocker } from '@tanstack/react-router'
 import { type RefObject, useContext, useEffect, useMemo, useRef } from 'react'
 import type { ApiError } from '../api/error.ts'
 import { Discard } from '../feedback/dialog.tsx'
-import { Drafts } from './drafts.ts'
+import { Drafts, pageDrafts } from './drafts.ts'
 
 type Place = { readonly pathname: string; readonly search: Readonly<Record<string, unknown>> }
 
@@ -20,15 +20,17 @@ export function LeaveGuard({ form, error }: { form: RefObject<HTMLFormElement | 
   const saved = useRef<string>(undefined)
   const sent = useRef<string>(undefined)
   const draft = useMemo(() => {
-    const isDirty = (): boolean => {
-      const content = contentOf(form.current)
-      return saved.current !== undefined && content !== saved.current && content !== sent.current
-    }
-    return { isDirty, shouldBlockFn: (move: Move) => isElsewhere(move) && isDirty() }
+    const hasText = (): boolean => saved.current !== undefined && contentOf(form.current) !== saved.current
+    const isDirty = (): boolean => hasText() && contentOf(form.current) !== sent.current
+    return { isDirty, hasText, shouldBlockFn: (move: Move) => isElsewhere(move) && isDirty() }
   }, [form])
   useEffect(() => {
     drafts?.add(draft)
-    return () => void drafts?.delete(draft)
+    pageDrafts.add(draft)
+    return () => {
+      drafts?.delete(draft)
+      pageDrafts.delete(draft)
+    }
   }, [drafts, draft])
   useEffect(() => {
     const element = form.current

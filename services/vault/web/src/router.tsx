@@ -8,10 +8,10 @@ import { createFrame } from './frame/frame.tsx'
 import { rootRoute } from './frame/root-route.tsx'
 import { overviewRoutes } from './overview/routes.tsx'
 import { projectRoutes } from './projects/routes.tsx'
-import { SignIn } from './session/sign-in.tsx'
+import { SignIn, SignInAgain } from './session/sign-in.tsx'
 
 const routeTree = rootRoute
-  .update({ component: createFrame(SignIn) })
+  .update({ component: createFrame({ SignIn, SignInAgain }) })
   .addChildren([...overviewRoutes, ...projectRoutes, ...expiringRoutes, ...administratorRoutes, ...auditRoutes])
 
 export function createAppRouter(queries: QueryClient) {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { freePort, type Visit } from '@vault-and-tracker/dev-env'
 import { admin } from '../../tests/support/client.ts'
 import { type OidcProvider, startOidcProvider } from '../../tests/support/oidc-provider.ts'
-import { DESKTOP, fillVault, NARROW, stored, useConsole } from './support/console.ts'
+import { ADMIN_TOKEN, DESKTOP, fillVault, NARROW, stored, useConsole } from './support/console.ts'
 
 const PEOPLE = { ada: ['vault-admins'], grace: ['shop-team', 'security'], eve: ['sales'] }
 
@@ -105,6 +105,47 @@ test('a session that ends returns to the sign-in and keeps the page', async () =
   expect(new URL(page.url()).pathname).toBe('/console/projects')
   await page.getByRole('button', { name: 'ada@example.org' }).click()
   expect(await problemsOf(visit, 'oidc-account-administrator')).toEqual([])
+})
+
+test('typed text is kept hidden when the session ends, and continues with the same administrator', async () => {
+  const visit = await open('/projects/shop?tab=secrets')
+  const { page, context } = visit
+  await signIn(visit, 'ada')
+  await page.getByRole('button', { name: 'Add secret' }).click()
+  const adding = page.getByRole('dialog', { name: 'Add secret' })
+  await adding.getByLabel('Name').fill('UNSENT')
+  await adding.getByLabel('New value').fill('typed before the end')
+  await admin(site.vault.url, 'DELETE', '/sessions')
+  await adding.getByRole('button', { name: 'Add secret' }).click()
+  const again = page.getByRole('dialog', { name: 'Sign in again' })
+  await again.waitFor()
+  // What was read is out of sight.
+  expect(await page.locator('.console :visible').count()).toBe(0)
+  expect(await problemsOf(visit, 'sign-in-again')).toEqual([])
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Keep editing' }).press('Enter')
+
+  const [tab] = await Promise.all([
+    context.waitForEvent('page'),
+    again.getByRole('link', { name: 'Sign in with Example ID' }).click(),
+  ])
+  await tab.getByRole('heading', { name: 'shop' }).waitFor()
+  await page.evaluate("dispatchEvent(new Event('focus'))")
+  await again.waitFor({ state: 'detached' })
+  expect(await adding.getByLabel('New value').inputValue()).toBe('typed before the end')
+  await adding.getByRole('button', { name: 'Add secret' }).click()
+  await page.getByText('UNSENT stored in production as version 1.').waitFor()
+
+  await page.getByRole('button', { name: 'Add secret' }).click()
+  await adding.getByLabel('New value').fill('not for others')
+  await admin(site.vault.url, 'DELETE', '/sessions')
+  await adding.getByLabel('Name').fill('OTHER')
+  await adding.getByRole('button', { name: 'Add secret' }).click()
+  await again.getByLabel('Administrator token').fill(ADMIN_TOKEN)
+  await again.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('button', { name: 'Admin token' }).waitFor()
+  await page.getByText('UNSENT', { exact: true }).waitFor()
+  expect(await page.locator('dialog').count()).toBe(0)
 })
 
 test('an administrator lists and revokes sessions', async () => {

@@ -3,8 +3,8 @@ import type { SignedInAdministrator } from './types.ts'
 
 type Session =
   | { readonly isOpen: true; readonly administrator: SignedInAdministrator }
-  /** `reason` is why the session ended. */
-  | { readonly isOpen: false; readonly reason: string | undefined }
+  /** `reason` is why the session ended. `kept` has typed text on the page, which is hidden until they sign in again. */
+  | { readonly isOpen: false; readonly reason: string | undefined; readonly kept?: SignedInAdministrator | undefined }
 
 /** The session of this page. Only the browser has its cookie. */
 export const session = createStore<Session>({ isOpen: false, reason: undefined })
@@ -13,9 +13,14 @@ export function openSession(administrator: SignedInAdministrator): void {
   session.set({ isOpen: true, administrator })
 }
 
-/** @param reason shown in the sign-in form */
-export function closeSession(reason?: string): void {
-  session.set({ isOpen: false, reason })
+/** @param reason shown in the sign-in form @param kept whose page is kept for what they typed */
+export function closeSession(reason?: string, kept?: SignedInAdministrator): void {
+  session.set({ isOpen: false, reason, kept })
+}
+
+/** Whose page there is, shown or hidden. */
+export function ownerOf(current: Session): SignedInAdministrator | undefined {
+  return current.isOpen ? current.administrator : current.kept
 }
 
 /** The names of the roles. */
@@ -33,8 +38,7 @@ const NOBODY: SignedInAdministrator = { actor: '', role: 'auditor', projects: []
  * refuse.
  */
 export function useAdministrator(project?: string) {
-  const current = useStore(session)
-  const administrator = current.isOpen ? current.administrator : NOBODY
+  const administrator = ownerOf(useStore(session)) ?? NOBODY
   const rolesIn = (name: string | undefined) =>
     administrator.grants
       .filter(({ projects }) => name === undefined || projects === null || projects.includes(name))

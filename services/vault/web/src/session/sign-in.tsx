@@ -1,15 +1,51 @@
 import { useMutation } from '@tanstack/react-query'
 import { ApiError } from '@vault-and-tracker/web-kit/api'
+import { Dialog, Discard } from '@vault-and-tracker/web-kit/feedback'
 import { Form, TextField } from '@vault-and-tracker/web-kit/form'
 import { Gate } from '@vault-and-tracker/web-kit/frame'
 import { useStore } from '@vault-and-tracker/web-kit/start'
+import { useEffect, useState } from 'react'
 import { account, api, read } from '../api/client.ts'
-import { openSession } from '../api/session.ts'
+import { closeSession, openSession } from '../api/session.ts'
 import type { SignedInAdministrator } from '../api/types.ts'
-import { readAdministrator, signInOptions, startAddress } from './restore.ts'
+import { readAdministrator, restoreSession, signInOptions, startAddress } from './restore.ts'
+
+type Reason = { readonly reason: string | undefined }
 
 /** Replaces every page until a token is given. `reason` is why the last session ended. */
-export function SignIn({ reason }: { reason: string | undefined }) {
+export function SignIn({ reason }: Reason) {
+  return (
+    <Gate title="Sign in">
+      {reason !== undefined && (
+        <p className="notice" role="status">
+          {reason}
+        </p>
+      )}
+      <SignInForm isAgain={false} />
+    </Gate>
+  )
+}
+
+/** Shown over the page, which is hidden and keeps what was typed for the same administrator. */
+export function SignInAgain({ reason }: Reason) {
+  const [isLeaving, setLeaving] = useState(false)
+  // They may sign in with OIDC in another tab and come back.
+  useEffect(() => {
+    const look = (): void => void restoreSession()
+    addEventListener('focus', look)
+    return () => removeEventListener('focus', look)
+  }, [])
+  return (
+    <Dialog title="Sign in again" onClose={() => setLeaving(true)}>
+      <p>{reason} What you typed is kept until someone else signs in.</p>
+      <SignInForm isAgain />
+      {isLeaving && <Discard onDiscard={() => closeSession(reason)} onKeep={() => setLeaving(false)} />}
+    </Dialog>
+  )
+}
+
+/** @param props `isAgain` if the page must not be left */
+function SignInForm({ isAgain }: { isAgain: boolean }) {
   const { oidc } = useStore(signInOptions)
   const signIn = useMutation<SignedInAdministrator, ApiError, string>({
     mutationFn: begin,
@@ -22,17 +58,18 @@ export function SignIn({ reason }: { reason: string | undefined }) {
     gcTime: 0,
   })
   return (
-    <Gate title="Sign in">
-      {reason !== undefined && (
-        <p className="notice" role="status">
-          {reason}
-        </p>
-      )}
+    <>
       {oidc !== null && (
         <>
-          <a className="button" data-kind="main" href={startAddress(oidc.url)}>
+          <a
+            className="button"
+            data-kind="main"
+            href={startAddress(oidc.url)}
+            {...(isAgain && { target: '_blank', rel: 'noopener' })}
+          >
             Sign in with {oidc.label}
           </a>
+          {isAgain && <p className="muted">In a new tab. Return to this one afterwards.</p>}
           <p className="muted">Or use a token:</p>
         </>
       )}
@@ -59,7 +96,7 @@ export function SignIn({ reason }: { reason: string | undefined }) {
           hint="You stay signed in for 8 hours in this browser, which does not store the token."
         />
       </Form>
-    </Gate>
+    </>
   )
 }
 
