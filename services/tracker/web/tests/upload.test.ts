@@ -101,6 +101,26 @@ test.each([
   expect(await problems('upload-broken')).toEqual([])
 })
 
+test('another file asks before it discards what was typed', async () => {
+  const { page, problems } = await site.open('/upload', DESKTOP, member)
+  const choose = (name: string) => page.locator('#torrent-file').setInputFiles(fileOf(name))
+  await choose('The.First.File.2026.1080p')
+  await page.getByLabel('Description').fill('Typed for the first file.')
+  await choose('The.Second.File.2026.1080p')
+  await page.getByRole('button', { name: 'Keep editing' }).waitFor()
+  expect(await problems('upload-other-file')).toEqual([])
+  await page.getByRole('button', { name: 'Keep editing' }).press('Enter')
+  expect(await page.getByLabel('Description').inputValue()).toBe('Typed for the first file.')
+  await page.getByRole('heading', { name: 'The First File' }).waitFor()
+  await choose('The.Second.File.2026.1080p')
+  await page.getByRole('button', { name: 'Discard changes' }).click()
+  await page.getByRole('heading', { name: 'The Second File' }).waitFor()
+  expect(await page.getByLabel('Description').inputValue()).toBe('')
+  // Nothing was typed for this one.
+  await choose('The.Third.File.2026.1080p')
+  await page.getByRole('heading', { name: 'The Third File' }).waitFor()
+})
+
 test('a torrent that the API refuses shows its message', async () => {
   const { page } = await site.open('/upload', DESKTOP, member)
   const torrent = Buffer.from('d4:infod6:lengthi0e4:name1:a12:piece lengthi16384e6:pieces0:ee')

@@ -17,7 +17,11 @@ export function DropZone({ file, onFile }: { file: File | undefined; onFile: (fi
         className="visually-hidden"
         type="file"
         accept=".torrent,application/x-bittorrent"
-        onChange={({ target }) => take(target.files)}
+        onChange={({ target }) => {
+          take(target.files)
+          // Otherwise the browser ignores a file that is chosen again.
+          target.value = ''
+        }}
       />
       <span className="muted">{file ? file.name : 'or drop it here'}</span>
     </div>

@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { ApiError } from '@vault-and-tracker/web-kit/api'
-import type { Values } from '@vault-and-tracker/web-kit/form'
+import { Discard } from '@vault-and-tracker/web-kit/feedback'
+import { hasTypedText, type Values } from '@vault-and-tracker/web-kit/form'
 import { PageHead } from '@vault-and-tracker/web-kit/frame'
 import { useState } from 'react'
 import type { Torrent } from '../api/client.ts'
@@ -13,6 +14,8 @@ import { UploadForm } from './upload-form.tsx'
 export function UploadPage() {
   const queries = useQueryClient()
   const [file, setFile] = useState<File>()
+  /** Chosen while the form has text for the current file. */
+  const [other, setOther] = useState<File>()
   const [progress, setProgress] = useState(0)
   const upload = useMutation<Torrent, ApiError, Values>({
     mutationFn: (fields) => {
@@ -21,21 +24,21 @@ export function UploadPage() {
     },
     onSuccess: () => void queries.invalidateQueries({ queryKey: ['torrents', 'list'] }),
   })
-  const startOver = (): void => {
-    setFile(undefined)
+  const start = (chosen: File | undefined): void => {
+    setFile(chosen)
+    setOther(undefined)
     upload.reset()
   }
-  if (upload.data) return <UploadDone torrent={upload.data} onAnother={startOver} />
+  const take = (chosen: File): void => {
+    if (hasTypedText()) setOther(chosen)
+    else start(chosen)
+  }
+  if (upload.data) return <UploadDone torrent={upload.data} onAnother={() => start(undefined)} />
   return (
     <div className="narrow">
       <PageHead title="Upload torrent" />
-      <DropZone
-        file={file}
-        onFile={(chosen) => {
-          setFile(chosen)
-          upload.reset()
-        }}
-      />
+      <DropZone file={file} onFile={take} />
+      {other && <Discard onDiscard={() => start(other)} onKeep={() => setOther(undefined)} />}
       {file && (
         <UploadForm
           key={`${file.name} ${file.lastModified} ${file.size}`}
