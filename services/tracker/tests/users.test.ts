@@ -3,6 +3,7 @@ import { Redis } from 'ioredis'
 import { createAddressStore } from '../src/addresses/addresses.store.ts'
 import { invalidationChannel } from '../src/invalidation/invalidation.ts'
 import { announce, announceQuery, rawGet } from './support/announcer.ts'
+import { bearer, createToken } from './support/api-tokens.ts'
 import type { Client } from './support/client.ts'
 import { makeTorrent } from './support/make-torrent.ts'
 import { createAnnouncer, createMember, uploadTorrent } from './support/members.ts'
@@ -167,15 +168,19 @@ test('administrators see from where a user was seen, and who else was seen there
   tracker.advance(1_000)
   // A client writes anything in front of the address of the last proxy.
   await owner.client.get(`/api/torznab?t=search&apikey=${owner.passkey}`, from('192.0.2.1, 203.0.113.9'))
+  const { token } = await createToken(owner.client, ['read'])
+  await tracker.client().get('/api/torrents', { ...bearer(token), ...from('203.0.113.9') })
   tracker.advance(1_000)
   await tracker.client().post('/api/auth/login', { username: 'thief', password: PASSWORD }, from('203.0.113.9'))
   tracker.advance(1_000)
   const target = `/announce?passkey=${owner.passkey}&${announceQuery({ infoHash })}`
   expect((await rawGet(tracker.url, target, from('203.0.113.9'))).fields['failure reason']).toBeUndefined()
   await tracker.client().get(`/api/torznab?t=search&apikey=${'0'.repeat(40)}`, from('203.0.113.9'))
+  // After the first request, the others are written within an hour.
+  tracker.advance(3_600_000)
   expect(await listed('user=OWNER')).toEqual([
     ['owner', '203.0.113.9', 'announce', 1, 2],
-    ['owner', '203.0.113.9', 'api', 1, 2],
+    ['owner', '203.0.113.9', 'api', 2, 2],
     ['owner', '2001:db8:0:7::/64', 'web', 2, 1],
     ['owner', '198.51.100.7', 'web', 1, 1],
   ])

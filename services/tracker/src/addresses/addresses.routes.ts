@@ -7,7 +7,7 @@ const userAddress = z
   .object({
     user: namedUser,
     address: z.string().meta({ description: 'an IPv4 address, or the /64 of an IPv6 address' }),
-    kind: z.enum(ADDRESS_KINDS).meta({ description: '`web` for sessions, `api` for Torznab and feeds' }),
+    kind: z.enum(ADDRESS_KINDS).meta({ description: '`web` for sessions, `api` for Torznab, feeds and API tokens' }),
     requests: z.int(),
     first: time,
     last: time.meta({ description: 'up to an hour late' }),

@@ -11,7 +11,7 @@ function recorder(options: { keepDays?: number; add?: AddressStore['add'] } = {}
   let now = Date.UTC(2026, 0, 1)
   const addresses = createAddresses({
     store: {
-      add: options.add ?? (async (seen) => void written.push(seen)),
+      add: options.add ?? ((seen) => Promise.resolve(void written.push(seen))),
       prune: () => Promise.resolve(),
       list: () => Promise.reject(new Error('not used')),
     },
@@ -83,10 +83,7 @@ test('requests are counted once while Postgres is unavailable, and a batch that 
   let failure: Error | undefined = new UnavailableError('postgres')
   const written: SeenAddress[] = []
   const { addresses, record, errors } = recorder({
-    add: async (seen) => {
-      if (failure) throw failure
-      written.push(...seen)
-    },
+    add: (seen) => (failure ? Promise.reject(failure) : Promise.resolve(void written.push(...seen))),
   })
   record('alice', 'web', '192.0.2.1')
   await expect(addresses.flush()).rejects.toBe(failure)

@@ -3,7 +3,7 @@ import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { isUnavailable } from '@vault-and-tracker/service-kit/core/unavailable'
 import type { Listed, Page } from '../pagination.ts'
 
-/** How a user was seen: with a session, with a key of the Torznab API or a feed, or with a passkey. */
+/** How a user was seen: with a session; with a key of Torznab, a feed or the API; or by an announce. */
 export const ADDRESS_KINDS = ['web', 'api', 'announce'] as const
 export type AddressKind = (typeof ADDRESS_KINDS)[number]
 

@@ -1,5 +1,6 @@
 import { type InputProblem, readQuery, type Serving } from '@vault-and-tracker/rest'
 import { createVisitorGuards } from '../accounts/visitors.guard.ts'
+import type { Addresses } from '../addresses/addresses.ts'
 import { apiError } from '../errors.ts'
 import { createReadBody, createUploadSlots, type UploadLimits } from '../http/input.ts'
 import { createLimits } from '../http/limits.ts'
@@ -27,9 +28,9 @@ export type Rest = { readonly serving: Serving<TrackerSurface> }
 export function createRest(
   { config, logger, redis, metrics }: Connections,
   parts: Pick<AccountUseCases, 'sessions' | 'signIns' | 'isFactorRequired'> &
-    Pick<TokenUseCases, 'apiTokens'> & { readonly feeds: Feeds },
+    Pick<TokenUseCases, 'apiTokens'> & { readonly feeds: Feeds; readonly addresses: Addresses },
 ): Rest {
-  const { sessions, signIns, isFactorRequired, feeds, apiTokens } = parts
+  const { sessions, signIns, isFactorRequired, feeds, apiTokens, addresses } = parts
   const slots = { uploads: createUploadSlots(UPLOADS), previews: createUploadSlots(PREVIEWS) }
   createUploadMetrics(metrics.registry, () => slots.uploads.taken() + slots.previews.taken())
   const readBody = createReadBody(slots)
@@ -46,7 +47,8 @@ export function createRest(
   const { anyone, member } = createVisitorGuards({
     ...{ publicUrl, proxies, sessions, signIns, isFactorRequired, readBody, applyLimit },
   })
-  const signedIn = createTokenGuard({ tokens: apiTokens, proxies, applyLimit, sessions: member })
+  const recordAddress = addresses.record
+  const signedIn = createTokenGuard({ tokens: apiTokens, proxies, applyLimit, recordAddress, sessions: member })
   return {
     serving: {
       guards: {

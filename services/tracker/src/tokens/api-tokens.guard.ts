@@ -2,6 +2,7 @@ import type { Guard } from '@vault-and-tracker/rest'
 import { clientAddress, type TrustedProxies } from '@vault-and-tracker/service-kit/http/client-address'
 import type { Request } from 'express'
 import type { Session } from '../accounts/sessions.ts'
+import type { RecordAddress } from '../addresses/addresses.ts'
 import type { ApplyLimit } from '../http/limits.ts'
 import type { SignedInUser, TrackerSurface } from '../surface.ts'
 import type { ApiTokens, TokenHolder, TokenRefusal } from './api-tokens.ts'
@@ -13,6 +14,7 @@ export function createTokenGuard(deps: {
   tokens: Pick<ApiTokens, 'find'>
   proxies: TrustedProxies
   applyLimit: ApplyLimit
+  recordAddress: Pick<RecordAddress, 'ofText'>
   sessions: Guard<TrackerSurface, SignedInUser>
 }): Guard<TrackerSurface, SignedInUser> {
   return async (endpoint, request, response) => {
@@ -21,6 +23,7 @@ export function createTokenGuard(deps: {
     const address = clientAddress(request, deps.proxies)
     const scope = scopeOf(endpoint.operationId)
     const verdict = await deps.tokens.find(text, { scope, address })
+    if (verdict.holder) deps.recordAddress.ofText(verdict.holder.account.id, 'api', address)
     const caller = {
       address,
       userAgent: request.get('user-agent') ?? '',

@@ -84,7 +84,7 @@ test('an administrator follows an address from a user to others and their reques
   await page.getByRole('button', { name: 'Show' }).press('Enter')
   await page.waitForURL('**/admin/users/addresses?user=guest&address=127.0.0.1')
   await page.getByRole('link', { name: 'shared.out' }).first().waitFor({ state: 'detached' })
-  await page.getByRole('link', { name: 'Torznab or feed' }).click()
+  await page.getByRole('link', { name: 'API or feed' }).click()
   await page.waitForURL('**/admin/torznab?tab=requests&user=guest&address=127.0.0.1')
   await page.getByRole('link', { name: 'guest' }).first().waitFor()
   expect(await problems('torznab-requests-of-address')).toEqual([])

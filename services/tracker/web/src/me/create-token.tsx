@@ -3,7 +3,7 @@ import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
 import { FormDialog, SecretOffer } from '@vault-and-tracker/web-kit/feedback'
 import { TextField, type Values } from '@vault-and-tracker/web-kit/form'
 import { type ApiToken, api } from '../api/client.ts'
-import { OwnPassword } from './own-password.tsx'
+import { OwnPassword } from '../standing/own-password.tsx'
 
 type Scope = ApiToken['scopes'][number]
 

@@ -3,7 +3,7 @@ import { Ago, formatCount } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
 import type { UserAddress } from '../../api/client.ts'
 
-const KIND_NAMES = { web: 'Web', api: 'Torznab or feed', announce: 'Announce' } as const
+const KIND_NAMES = { web: 'Web', api: 'API or feed', announce: 'Announce' } as const
 
 /** Where users were seen. */
 export function AddressTable(props: { rows: readonly UserAddress[]; now: number; withUser: boolean }) {
