@@ -21,6 +21,10 @@ export type Upload = {
   /** The form field with the file. */
   readonly field: string
   readonly maxBytes: number
+  /** The most bytes of further files by form field. The body contains these in base64. */
+  readonly attachments?: Readonly<Record<string, number>>
+  /** The most text fields; by default the service decides. */
+  readonly maxFields?: number
 }
 
 /** Everything about an endpoint except its handler. Requests are parsed with these schemas, which also become the OpenAPI document. */
@@ -42,7 +46,7 @@ export type Description<S extends Surface> = {
   readonly bodyIsOptional?: boolean
   /** The body is multipart/form-data with one file and the fields of `body`. */
   readonly upload?: Upload
-  readonly status: 200 | 201 | 204
+  readonly status: 200 | 201 | 204 | 302
   readonly answer?: z.ZodType
   /** The media types of a response that is a file. */
   readonly answerTypes?: readonly string[]
@@ -130,7 +134,7 @@ export type Definition<
   /** Unknown members of an object are refused by name; those of nested objects only if these are strict. */
   readonly body?: Body
   /** 200 by default, 204 without an answer. */
-  readonly status?: 200 | 201 | 204
+  readonly status?: 200 | 201 | 204 | 302
   readonly answer?: Answer
   readonly errors?: readonly S['code'][]
   /** Gets parsed input and returns data. */

@@ -1,10 +1,10 @@
-import type { Description, ReadBody, Upload } from '@vault-and-tracker/rest'
+import type { ReadBody, Upload } from '@vault-and-tracker/rest'
 import { addressKey } from '@vault-and-tracker/service-kit/http/client-address'
 import { runMiddleware } from '@vault-and-tracker/service-kit/http/rate-limit'
 import express, { type Request, type RequestHandler, type Response } from 'express'
-import multer from 'multer'
+import multer, { type StorageEngine } from 'multer'
 import { apiError, isApiError } from '../errors.ts'
-import type { TrackerSurface, Visitor } from '../surface.ts'
+import type { LimitKind, Visitor } from '../surface.ts'
 
 /** Limits on the text fields of an upload. */
 const MAX_FIELD_BYTES = 64 * 1024
@@ -25,11 +25,11 @@ const CHECK_EVERY_MS = 500
 type Slots = { readonly uploads: UploadSlots; readonly previews: UploadSlots }
 
 /** Whose slots an upload takes. */
-type Uploader = Pick<Visitor, 'session' | 'address'>
+export type Uploader = Pick<Visitor, 'session' | 'address'>
 
 /** Reads the body of a request as its endpoint describes it, once per request. */
 export type ReadRequestBody = (
-  endpoint: Description<TrackerSurface>,
+  endpoint: { readonly upload?: Upload; readonly limit: LimitKind },
   request: Request,
   response: Response,
   caller: Uploader,
@@ -73,7 +73,19 @@ async function readUpload(
     release()
     throw malformedForm(error)
   }
-  return { body: request.body as unknown, file: request.file?.buffer, release }
+  return { ...formOf(request, upload), release }
+}
+
+/** The fields of a parsed form, with its attachments among them, and its file. */
+function formOf(request: Request, { field, attachments = {} }: Upload): Pick<ReadBody, 'body' | 'file'> {
+  const files = request.files !== undefined && !Array.isArray(request.files) ? request.files : {}
+  const bytesOf = (name: string): Buffer | undefined => files[name]?.[0]?.buffer
+  const attached = Object.keys(attachments).flatMap((name) => {
+    const bytes = bytesOf(name)
+    return bytes === undefined ? [] : [[name, bytes.toString('base64')] as const]
+  })
+  const fields = request.body as Readonly<Record<string, unknown>> | undefined
+  return { body: fields && { ...fields, ...Object.fromEntries(attached) }, file: bytesOf(field) }
 }
 
 /** Waits for a body while it arrives fast enough. @throws ApiError TOO_SLOW otherwise */
@@ -104,19 +116,40 @@ function takeSlot(slots: UploadSlots, response: Response, { session, address }: 
   }
 }
 
-function multipartParser({ field, maxBytes }: Upload): RequestHandler {
+function multipartParser({ field, maxBytes, attachments = {}, maxFields = MAX_FIELDS }: Upload): RequestHandler {
+  const most = new Map([[field, maxBytes], ...Object.entries(attachments)])
   return multer({
-    storage: multer.memoryStorage(),
+    storage: memoryWithin((name) => most.get(name) ?? 0),
     limits: {
       fileSize: maxBytes,
-      files: 1,
-      fields: MAX_FIELDS,
+      files: most.size,
+      fields: maxFields,
       fieldSize: MAX_FIELD_BYTES,
       fieldNameSize: 100,
-      parts: MAX_FIELDS + 1,
+      parts: maxFields + most.size,
       headerPairs: 50,
     },
-  }).single(field)
+  }).fields([...most.keys()].map((name) => ({ name, maxCount: 1 })))
+}
+
+/** Keeps each file in memory up to the size that its field allows. */
+function memoryWithin(maxBytesOf: (field: string) => number): StorageEngine {
+  return {
+    _handleFile: (_request, { fieldname, stream }, done) => {
+      const chunks: Buffer[] = []
+      let size = 0
+      stream.on('data', (chunk: Buffer) => {
+        size += chunk.length
+        if (size <= maxBytesOf(fieldname)) chunks.push(chunk)
+      })
+      stream.on('error', done)
+      stream.on('end', () => {
+        if (size > maxBytesOf(fieldname)) done(new multer.MulterError('LIMIT_FILE_SIZE', fieldname))
+        else done(null, { buffer: Buffer.concat(chunks) })
+      })
+    },
+    _removeFile: (_request, _file, done) => done(null),
+  }
 }
 
 /** Forms are parsed in memory, so every parser error is the client's: too large, malformed or cut off. */
