@@ -190,6 +190,24 @@ test('credentials of a proxy are no token, and a token comes before a cookie', a
   expect((await me(`Bearer ${token}x`)).status).toBe(401)
 })
 
+test('a tool previews, uploads and downloads with a token', async () => {
+  const { token } = await createToken(alice.client, ['upload', 'download'])
+  const name = 'Carried.Harbour.S01E01.1080p.WEB.x264-GRP'
+  const file = makeTorrent(name)
+  const send = (path: string) => {
+    const body = new FormData()
+    body.append('category', 'tv')
+    body.append('torrent', new Blob([Uint8Array.from(file)]), 'x.torrent')
+    return createClient(replica.url).send('POST', path, { body, headers: bearer(token) })
+  }
+  expect((await send('/api/torrents/preview')).json).toMatchObject({ name, category: 'tv-hd', verdict: null })
+  const uploaded = await send('/api/torrents')
+  expect([uploaded.status, uploaded.member('uploader')]).toEqual([201, 'alice'])
+  expect((await send('/api/torrents/preview')).json).toMatchObject({ verdict: 'exists' })
+  const downloaded = await ask(token, `/api/torrents/${uploaded.member('id')}/download`)
+  expect(downloaded.bytes.includes(alice.passkey)).toBe(true)
+})
+
 test('a token reads its account without the passkey, and neither token nor passkey is logged', async () => {
   const { token } = await createToken(alice.client, SCOPES)
   const me = await ask(token, '/api/user/me')

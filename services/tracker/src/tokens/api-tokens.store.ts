@@ -5,7 +5,7 @@ import { recordAdminAction } from '../admin-log/admin-log.store.ts'
 import { lockUser } from '../db/queries.store.ts'
 import type { Db } from '../db/schema.ts'
 import { notify } from '../notices/notices.store.ts'
-import type { ApiToken, ApiTokenStore } from './api-tokens.ts'
+import type { ApiToken, ApiTokenStore, StoredToken } from './api-tokens.ts'
 import { SCOPES } from './scopes.ts'
 
 const COLUMNS = [
@@ -25,8 +25,24 @@ type TokenRow = Omit<ApiToken, 'id' | 'name' | 'scopes'> & {
   readonly scopes: readonly string[] | null
 }
 
+type StoredRow = TokenRow & { readonly hash: Buffer } & Parameters<typeof accountAt>[0]
+
 /** API tokens in Postgres. */
 export function createApiTokenStore(db: Db, clock: Clock): ApiTokenStore {
+  const stored = () =>
+    db
+      .selectFrom('tokens')
+      .innerJoin('users', 'users.id', 'tokens.user_id')
+      .selectAll('users')
+      .select(COLUMNS)
+      .select('tokens.hash')
+      .where('purpose', '=', 'api')
+  const toStored = (row: StoredRow): StoredToken => ({
+    token: toToken(row),
+    tokenHash: row.hash.toString('hex'),
+    owner: accountAt(row, clock.now()),
+  })
+
   return {
     async create({ userId, hash, ...token }, most) {
       try {
@@ -92,22 +108,19 @@ export function createApiTokenStore(db: Db, clock: Clock): ApiTokenStore {
       }),
 
     async byHashes(hashes) {
-      const rows = await db
-        .selectFrom('tokens')
-        .innerJoin('users', 'users.id', 'tokens.user_id')
-        .selectAll('users')
-        .select(COLUMNS)
-        .select('tokens.hash')
-        .where('purpose', '=', 'api')
+      const rows = await stored()
         .where(
           'hash',
           'in',
           hashes.map((hash) => Buffer.from(hash, 'hex')),
         )
         .execute()
-      return new Map(
-        rows.map((row) => [row.hash.toString('hex'), { token: toToken(row), owner: accountAt(row, clock.now()) }]),
-      )
+      return new Map(rows.map((row) => [row.hash.toString('hex'), toStored(row)]))
+    },
+
+    async byIds(ids) {
+      const rows = await stored().where('tokens.id', 'in', ids).execute()
+      return new Map(rows.map((row) => [row.tokenId, toStored(row)]))
     },
   }
 }

@@ -5,7 +5,7 @@ import { type Account, refusalOf } from '../accounts/accounts.ts'
 import { type ActedBy, actedBy } from '../admin-log/admin-log.ts'
 import { apiError } from '../errors.ts'
 import { SCOPES, type Scope } from './scopes.ts'
-import { hashOfToken, isWellFormedToken, newTokenText } from './token-text.ts'
+import { hashOfToken, isLinkKey, isWellFormedToken, type LinkingToken, newTokenText, tokenIdIn } from './token-text.ts'
 import type { TokenUses } from './token-uses.ts'
 
 /** A credential of a user for the APIs, without its text, which is shown only once. */
@@ -37,11 +37,14 @@ export type ApiTokenStore = {
    * @returns whether it existed
    */
   revoke(id: string, whose: { readonly userId?: string; readonly by?: ActedBy }): Promise<boolean>
-  /** Tokens and their owners by hash in hex. Leaves out unknown ones. */
-  byHashes(hashes: readonly string[]): Promise<ReadonlyMap<string, FoundToken>>
+  /** Tokens by hash in hex. Leaves out unknown ones. */
+  byHashes(hashes: readonly string[]): Promise<ReadonlyMap<string, StoredToken>>
+  /** Tokens by id. Leaves out unknown ones. */
+  byIds(ids: readonly string[]): Promise<ReadonlyMap<string, StoredToken>>
 }
 
-type FoundToken = { readonly token: ApiToken; readonly owner: Account }
+/** A token with its owner. The hash is in hex. */
+export type StoredToken = { readonly token: ApiToken; readonly tokenHash: string; readonly owner: Account }
 
 /** The request for which a token is checked. */
 export type TokenRequest = {
@@ -60,8 +63,8 @@ export type TokenRefusal = {
   readonly error: Error
 }
 
-/** A token that is valid, by its id, and its owner as the request may act. */
-export type TokenHolder = { readonly id: string; readonly account: Account }
+/** A token that is valid, and its owner as the request may act. */
+export type TokenHolder = LinkingToken & { readonly account: Account }
 
 export type TokenVerdict =
   | { readonly holder: TokenHolder; readonly refusal: undefined }
@@ -83,13 +86,14 @@ export function createApiTokens(deps: {
 }) {
   const { store, uses, isInRanges, clock } = deps
   const byHash = batchedLoader((hashes: readonly string[]) => store.byHashes(hashes), BATCHES)
+  const byId = batchedLoader((ids: readonly string[]) => store.byIds(ids), BATCHES)
 
-  function verdictOn({ token, owner }: FoundToken, { scope, address }: TokenRequest): TokenVerdict {
+  function verdictOn({ token, tokenHash, owner }: StoredToken, { scope, address }: TokenRequest): TokenVerdict {
     if (token.expires !== null && token.expires.getTime() <= clock.now()) return invalid('This API token has expired.')
     if (token.addresses.length > 0 && !isInRanges(token.addresses, address))
       return invalid('This API token may not be used from this address.')
     const account: Account = scope === 'upload' ? owner : { ...owner, role: 'member' }
-    const holder = { id: token.id, account }
+    const holder = { id: token.id, tokenHash, account }
     const refused = (reason: TokenRefusal['reason'], error: Error) => ({ holder, refusal: { reason, error } })
     const stateRefusal = refusalOf(owner)
     if (stateRefusal && owner.state !== 'active') return refused(owner.state, stateRefusal)
@@ -99,6 +103,13 @@ export function createApiTokens(deps: {
     if (!token.scopes.includes(scope))
       return refused('scope', apiError('FORBIDDEN', `This API token does not have the scope ${scope}.`))
     return { holder, refusal: undefined }
+  }
+
+  /** Checks a token, and records its use. */
+  function use(found: StoredToken, request: TokenRequest): TokenVerdict {
+    const verdict = verdictOn(found, request)
+    if (verdict.refusal === undefined) uses.add(found.token, request.address)
+    return verdict
   }
 
   return {
@@ -132,10 +143,16 @@ export function createApiTokens(deps: {
      */
     async find(text: string, request: TokenRequest): Promise<TokenVerdict> {
       const found = isWellFormedToken(text) ? await byHash(hashOfToken(text).toString('hex')) : undefined
-      if (found === undefined) return invalid('This API token is not valid. It may have been revoked.')
-      const verdict = verdictOn(found, request)
-      if (verdict.refusal === undefined) uses.add(found.token, request.address)
-      return verdict
+      return found ? use(found, request) : invalid('This API token is not valid. It may have been revoked.')
+    },
+
+    /** Checks the key of a link to a subject, which opens it as the token does. See `linkKeyOf`. */
+    async findByLink(key: string, subject: string, request: TokenRequest): Promise<TokenVerdict> {
+      const id = tokenIdIn(key)
+      const found = id === undefined ? undefined : await byId(id)
+      return found && isLinkKey(key, { ...found.token, tokenHash: found.tokenHash }, subject)
+        ? use(found, request)
+        : invalid('This link is not valid. Its API token may have been revoked.')
     },
 
     /** Whether a token that opened a lasting connection would still open it. `hash` is that of its text, in hex. */

@@ -1,4 +1,4 @@
-import { createHash, randomInt } from 'node:crypto'
+import { createHash, createHmac, randomInt, timingSafeEqual } from 'node:crypto'
 
 /** Lets scanners for secrets find tokens in repositories and logs. */
 const PREFIX = 'vtt_'
@@ -39,4 +39,31 @@ function checkOf(random: string): string {
     rest = Math.floor(rest / DIGITS.length)
   }
   return check
+}
+
+/** A token as links name it: by its id and the SHA-256 of its text, in hex. */
+export type LinkingToken = { readonly id: string; readonly tokenHash: string }
+
+/** 128 bits of the code. */
+const LINK_KEY = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})[0-9a-f]{32}$/
+
+/**
+ * The key of a link, which works as long as the token and opens nothing but its subject. The token cannot be derived from
+ * it.
+ */
+export function linkKeyOf({ id, tokenHash }: LinkingToken, subject: string): string {
+  const code = createHmac('sha256', Buffer.from(tokenHash, 'hex')).update(subject).digest('hex')
+  return `${id.replaceAll('-', '')}${code.slice(0, 32)}`
+}
+
+/** The id of the token in the key of a link; undefined if the key is malformed. */
+export function tokenIdIn(key: string): string | undefined {
+  const [, ...groups] = LINK_KEY.exec(key) ?? []
+  return groups.length === 0 ? undefined : groups.join('-')
+}
+
+/** Whether the key of a link is that of a token for a subject. */
+export function isLinkKey(key: string, token: LinkingToken, subject: string): boolean {
+  const expected = Buffer.from(linkKeyOf(token, subject))
+  return key.length === expected.length && timingSafeEqual(Buffer.from(key), expected)
 }
