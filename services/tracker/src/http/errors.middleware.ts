@@ -18,15 +18,24 @@ const HEADERS: Partial<Record<ErrorCode, Readonly<Record<string, string>>>> = {
   TOO_SLOW: { Connection: 'close' },
 }
 
-/** Presents every error in the tracker's format. */
-export function createErrorAnswer(logger: Logger): ErrorRequestHandler {
+type Presented = { readonly code: ErrorCode; readonly message: string }
+
+/**
+ * Presents every error, in the tracker's format by default.
+ *
+ * @param format `statuses` that differ from those of the error table, and the body of an error
+ */
+export function createErrorAnswer(
+  logger: Logger,
+  format: {
+    readonly statuses?: Partial<Record<ErrorCode, { readonly status: number }>>
+    readonly bodyOf: (error: Presented) => unknown
+  } = { bodyOf: ({ code, message }) => ({ error: { code, message } }) },
+): ErrorRequestHandler {
   const caused = (code: ErrorCode, message: string) => (cause: unknown) => apiError(code, message, { cause })
   return createErrorHandler<ErrorCode>({
-    table: ERRORS,
-    present: (error) => ({
-      body: { error: { code: error.code, message: error.message } },
-      headers: HEADERS[error.code] ?? {},
-    }),
+    table: { ...ERRORS, ...format.statuses },
+    present: (error) => ({ body: format.bodyOf(error), headers: HEADERS[error.code] ?? {} }),
     standard: {
       unavailable: caused('UNAVAILABLE', 'The service is temporarily unavailable. Try again in a moment.'),
       internal: caused('INTERNAL_ERROR', 'Something went wrong on our side.'),

@@ -12,9 +12,8 @@ import {
   torrentPageQuery,
   uploadPercent,
 } from '../http/fields.ts'
+import { description, mediaInfo, nfo, torrentName } from '../http/torrent-fields.ts'
 import { torrentFileHeaders } from '../http/torrent-file-headers.ts'
-import { MAX_MEDIA_INFO, withoutFolders } from '../releases/media-info.ts'
-import { decodeNfo, MAX_NFO_BYTES } from '../releases/nfo.ts'
 import { VERDICTS } from '../releases/related-releases.ts'
 import type { ListedTorrent } from '../search/listed-torrent.ts'
 import type { Search } from '../search/search.ts'
@@ -48,19 +47,8 @@ const torrentFile = z.object({ path: z.string(), size: z.int() })
 const formField = <Schema extends z.ZodType>(schema: Schema) =>
   z.union([z.literal('').transform(() => undefined), schema])
 
-const torrentName = text({ min: 1, max: 255 })
-const description = text({ min: 0, max: 20_000, lines: true })
 const duplicateReason = text({ min: 1, max: 500 })
 
-const nfoProblem = `must be a file of at most ${MAX_NFO_BYTES / 1024} KiB in base64`
-const nfo = z
-  .base64(nfoProblem)
-  .max(Math.ceil(MAX_NFO_BYTES / 3) * 4, nfoProblem)
-  .transform((encoded) => decodeNfo(Buffer.from(encoded, 'base64')) || null)
-  .meta({ description: 'the bytes of an NFO file in base64; code page 437 or UTF-8' })
-const mediaInfo = text({ min: 0, max: MAX_MEDIA_INFO, lines: true })
-  .transform((plain) => withoutFolders(plain) || null)
-  .meta({ description: 'the text output of MediaInfo' })
 const mark = formField(queryFlag).default(false)
 
 /** Ids of the content in other catalogues, in a form. */
