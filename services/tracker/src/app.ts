@@ -50,6 +50,7 @@ import { torrentFilterEndpoints } from './torrents/torrent-filters.routes.ts'
 import { torrentPageEndpoints } from './torrents/torrent-page.routes.ts'
 import { torrentEndpoints } from './torrents/torrents.routes.ts'
 import { torznabAdminEndpoints, torznabUsageEndpoints } from './torznab/torznab-admin.routes.ts'
+import { unit3dRoutes } from './unit3d/unit3d.routes.ts'
 
 /** The first reads of the web application in one request, because each request of a phone takes long. */
 const startEndpoint = endpoints<UseCases>()({
@@ -120,7 +121,7 @@ export function describeApi(): OpenApiDocument {
     title: 'Tracker',
     version: readVersion(new URL('../package.json', import.meta.url)),
     description:
-      'The REST API of a private BitTorrent tracker. Announces, scrapes and Torznab are documented elsewhere.',
+      'The REST API of a private BitTorrent tracker. Announces, scrapes, Torznab and the API of UNIT3D are documented elsewhere.',
     tags: {
       accounts: 'Registration, sign-in and your own account',
       notices: 'Notices about your torrents, invites and rates',
@@ -191,6 +192,7 @@ export function createApp(context: Context, { logger, stopping }: { logger: Logg
   app.use(standardHeaders)
   app.use(healthRoutes({ checks, stopping, logger, metrics: metrics.handler, methodNotAllowed }))
   app.use(torznabRoutes)
+  app.use(unit3dRoutes(useCases.unit3d, rest.unit3d, logger))
   app.use(serve(ENDPOINTS, useCases, rest.serving))
   app.use(documentRoutes(describeApi, { methodNotAllowed }))
   const onMissing = (text: string): void => logger.warn(text)

@@ -15,6 +15,7 @@ import { createSavedSearchUseCases } from './context/saved-searches.ts'
 import { createSite, type Site } from './context/site.ts'
 import { createTokenUseCases, type TokenUseCases } from './context/tokens.ts'
 import { createTorznabPart, type TorznabPart } from './context/torznab.ts'
+import { createUnit3dUseCases } from './context/unit3d.ts'
 import { createUserAddresses } from './context/user-addresses.ts'
 
 /** The use cases that handlers call. */
@@ -26,6 +27,7 @@ export type UseCases = Site &
   TokenUseCases &
   EventUseCases &
   ReturnType<typeof createSavedSearchUseCases> &
+  ReturnType<typeof createUnit3dUseCases> &
   StaffOverview & { readonly addresses: Addresses }
 
 /** The assembled service. */
@@ -79,6 +81,7 @@ async function join(start: Start): Promise<Omit<Context, 'close'>> {
     ...{ ...site, ...accounts, ...catalogue.useCases, ...torznab.useCases, ...engine.useCases, ...tokens, ...events },
     ...createSavedSearchUseCases(connections, parts),
     addresses,
+    ...createUnit3dUseCases(connections, parts),
   }
   const { metrics, background } = connections
   const checks = { ...connections.checks, swarms: engine.check }

@@ -151,7 +151,7 @@ test('Torznab statistics by hour and users are carried over, and the previous re
   }
 })
 
-test('filters find torrents of earlier releases, which can still write and search', async () => {
+test('filters find torrents of earlier releases, which can still write and search, and all have numbers', async () => {
   const before = await databaseBefore('0016-filters')
   const role = new URL(before.appUrl).username
   try {
@@ -179,6 +179,11 @@ test('filters find torrents of earlier releases, which can still write and searc
       expect((await client.query(filtered, [terms])).rows).toEqual(both)
       expect((await client.query(filtered, ["'#r1080p'"])).rows).toEqual([])
       expect((await client.query(search)).rows).toEqual(both)
+      const numbered = 'select name, number from torrent_numbers join torrents on id = torrent_id order by number'
+      expect((await client.query(numbered)).rows).toEqual([
+        { name: 'a', number: '1' },
+        { name: 'b', number: '2' },
+      ])
     })
   } finally {
     await before.drop()

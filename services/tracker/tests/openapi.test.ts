@@ -18,8 +18,8 @@ test('describes exactly the served routes', async () => {
     logger: createLogger({ name: 'test', level: 'silent' }),
     stopping: new AbortController().signal,
   })
-  // Torznab is described by its own caps.
-  const elsewhere = /^\/(docs|openapi\.json$|api\/torznab)/
+  // Torznab is described by its own caps, and UNIT3D by its own source.
+  const elsewhere = /^\/(docs|openapi\.json$|api\/torznab|unit3d)/
   const served = routesOf(app).filter((path) => !elsewhere.test(path))
   expect(served).toEqual(Object.keys(describeApi().paths).toSorted())
   await tracker.stop()

@@ -7,8 +7,9 @@ import { createLimits } from '../http/limits.ts'
 import { createFeedGuard } from '../saved-searches/feeds.guard.ts'
 import type { Feeds } from '../saved-searches/feeds.ts'
 import type { TrackerSurface } from '../surface.ts'
-import { createTokenGuard } from '../tokens/api-tokens.guard.ts'
+import { createTokenAdmission, createTokenGuard } from '../tokens/api-tokens.guard.ts'
 import { createUploadMetrics } from '../torrents/uploads.metrics.ts'
+import { createUnit3dGuards, type Unit3dSurface } from '../unit3d/unit3d.guard.ts'
 import type { AccountUseCases } from './accounts.ts'
 import type { Connections } from './connections.ts'
 import type { TokenUseCases } from './tokens.ts'
@@ -20,9 +21,11 @@ const COMPRESS_FROM_BYTES = 1_400
 const UPLOADS: UploadLimits = { perHolder: 3, shared: 8, total: 16 }
 /** Previews have separate slots, so they never delay uploads. */
 const PREVIEWS: UploadLimits = { perHolder: 1, total: 8 }
+/** Forms with the token in a field, which are read before their member is known. They never take slots of members. */
+const UNIDENTIFIED: UploadLimits = { perHolder: 1, total: 2 }
 
-/** The REST surface: guards and parsing of requests. */
-export type Rest = { readonly serving: Serving<TrackerSurface> }
+/** The REST surface, and that of UNIT3D's API: guards and parsing of requests. */
+export type Rest = { readonly serving: Serving<TrackerSurface>; readonly unit3d: Serving<Unit3dSurface> }
 
 /** Creates the guards of the REST surface from limits, sessions, roles and the tokens of feeds. */
 export function createRest(
@@ -32,7 +35,9 @@ export function createRest(
 ): Rest {
   const { sessions, signIns, isFactorRequired, feeds, apiTokens, addresses } = parts
   const slots = { uploads: createUploadSlots(UPLOADS), previews: createUploadSlots(PREVIEWS) }
-  createUploadMetrics(metrics.registry, () => slots.uploads.taken() + slots.previews.taken())
+  const unidentified = createUploadSlots(UNIDENTIFIED)
+  const all = [slots.uploads, slots.previews, unidentified]
+  createUploadMetrics(metrics.registry, () => all.reduce((sum, each) => sum + each.taken(), 0))
   const readBody = createReadBody(slots)
   const applyLimit = createLimits({
     redis,
@@ -47,10 +52,22 @@ export function createRest(
   const { anyone, member } = createVisitorGuards({
     ...{ publicUrl, proxies, sessions, signIns, isFactorRequired, readBody, applyLimit },
   })
-  const recordAddress = addresses.record
-  const signedIn = createTokenGuard({ tokens: apiTokens, proxies, applyLimit, recordAddress, sessions: member })
+  const admit = createTokenAdmission({ proxies, applyLimit, recordAddress: addresses.record })
+  const signedIn = createTokenGuard({ tokens: apiTokens, admit, sessions: member })
+  const { readBody: readUnit3dBody, ...unit3dGuards } = createUnit3dGuards({
+    ...{ tokens: apiTokens, admit, proxies, applyLimit, readBody },
+    readForm: createReadBody({ uploads: unidentified, previews: unidentified }),
+  })
+  const shared = {
+    malformed,
+    notFound: () => apiError('NOT_FOUND'),
+    methodNotAllowed: () => apiError('METHOD_NOT_ALLOWED', 'This path exists, but not with this method.'),
+    answersHead: true,
+    guardsMethods: () => false,
+  }
   return {
     serving: {
+      ...shared,
       guards: {
         ...{ anyone, session: signedIn, account: signedIn, member: signedIn, moderator: signedIn, admin: signedIn },
         feed: createFeedGuard({ feeds, proxies }),
@@ -58,12 +75,18 @@ export function createRest(
       readBody,
       // Endpoints without query parameters accept any query.
       readQuery: (request, names) => (names.length === 0 ? {} : readQuery(request.url, names, malformed)),
-      malformed,
-      notFound: () => apiError('NOT_FOUND'),
-      methodNotAllowed: () => apiError('METHOD_NOT_ALLOWED', 'This path exists, but not with this method.'),
-      answersHead: true,
       compressFrom: COMPRESS_FROM_BYTES,
-      guardsMethods: () => false,
+    },
+    // Not compressed, because links contain keys.
+    unit3d: {
+      ...shared,
+      guards: {
+        ...unit3dGuards,
+        session: (endpoint, request, response) => signedIn({ ...endpoint, access: 'member' }, request, response),
+      },
+      readBody: readUnit3dBody,
+      // Must not throw: the body may have been read by then.
+      readQuery: (request) => ({ raw: request.url.split('?')[1] ?? '' }),
     },
   }
 }

@@ -25,6 +25,7 @@ import { sizeSteps } from './migrations/0024-size-steps.ts'
 import { userAddresses } from './migrations/0025-user-addresses.ts'
 import { apiTokens } from './migrations/0026-api-tokens.ts'
 import { events } from './migrations/0027-events.ts'
+import { torrentNumbers } from './migrations/0029-torrent-numbers.ts'
 
 /** All migrations. Add new ones at the end, and never change a released one. Numbers may have gaps. */
 export const MIGRATIONS = {
@@ -53,6 +54,7 @@ export const MIGRATIONS = {
   '0025-user-addresses': userAddresses,
   '0026-api-tokens': apiTokens,
   '0027-events': events,
+  '0029-torrent-numbers': torrentNumbers,
 }
 
 /** Migrates the tracker's database to the latest schema. */

@@ -225,6 +225,12 @@ export type TorrentFilesTable = {
   piece_layers: Fixed<Buffer | null>
 }
 
+/** A trigger inserts the row of each new torrent. */
+export type TorrentNumbersTable = {
+  number: Generated<number>
+  torrent_id: Fixed<string>
+}
+
 export type TorrentFileListTable = {
   torrent_id: Fixed<string>
   position: Fixed<number>
@@ -491,6 +497,7 @@ export type Schema = {
   categories: CategoriesTable
   torrents: TorrentsTable
   rejections: RejectionsTable
+  torrent_numbers: TorrentNumbersTable
   torrent_stats: TorrentStatsTable
   torrent_history: TorrentHistoryTable
   reports: ReportsTable
