@@ -35,7 +35,10 @@ function Charts({ items, isStale }: { items: readonly TransferDay[]; isStale: bo
   return (
     <div className="chart-pair" aria-busy={isStale}>
       <TimeChart title="Transfers" axis="bytes per day" data={transfers} />
-      <TimeChart title="Ratio" axis="at the end of each day" data={ratio} />
+      {/* Who has downloaded nothing has no ratio. */}
+      {items.some((day) => day.ratio !== null) && (
+        <TimeChart title="Ratio" axis="at the end of each day" data={ratio} />
+      )}
     </div>
   )
 }

@@ -14,6 +14,8 @@ export function EntryTable({ entries, withTarget }: { entries: readonly AdminLog
   )
 }
 
+const MAX_SHOWN = 200
+
 const COLUMNS: readonly Column<AdminLogEntry>[] = [
   {
     head: 'Time',
@@ -64,12 +66,23 @@ function Changes({ entry }: { entry: AdminLogEntry }) {
     <ul className="changes">
       {changes.map(({ name, before, after }) => (
         <li key={name}>
-          <span className="muted">{name}</span> {before !== undefined && <del>{before}</del>}
+          <span className="muted">{name}</span> {before !== undefined && <del>{shortened(before)}</del>}
           {before !== undefined && after !== undefined && <span aria-hidden="true"> → </span>}
-          {after !== undefined && <ins>{after}</ins>}
+          {after !== undefined && <ins>{shortened(after)}</ins>}
           {before === undefined && after === undefined && <span className="muted">empty</span>}
         </li>
       ))}
     </ul>
+  )
+}
+
+/** A long text, such as rules or a description, behind its beginning. */
+function shortened(text: string) {
+  if (text.length <= 2 * MAX_SHOWN) return text
+  return (
+    <details>
+      <summary>{text.slice(0, MAX_SHOWN)}…</summary>
+      {text.slice(MAX_SHOWN)}
+    </details>
   )
 }
