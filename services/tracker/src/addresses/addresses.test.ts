@@ -45,6 +45,18 @@ test('a new address is written at once, then counted and written once an hour', 
   expect(await flushed()).toEqual([])
 })
 
+test('many users are written over several flushes, each of them once', async () => {
+  const { record, flushed, advance } = recorder()
+  for (let i = 0; i < 2_500; i += 1) record(`user-${i}`, 'announce', '192.0.2.1')
+  expect(await flushed()).toHaveLength(2_500)
+  for (let i = 0; i < 2_500; i += 1) record(`user-${i}`, 'announce', '192.0.2.1')
+  advance(HOUR_MS)
+  const rounds = [await flushed(), await flushed(), await flushed(), await flushed()]
+  for (const round of rounds) expect(round.length).toBeLessThanOrEqual(1_000)
+  expect(new Set(rounds.flat().map(([userId]) => userId)).size).toBe(2_500)
+  expect(rounds.flat()).toHaveLength(2_500)
+})
+
 test('addresses of IPv6 are those of their /64', async () => {
   const { record, flushed } = recorder()
   for (const address of ['2001:db8::1', '2001:db8:0:0:ffff::', '2001:db8:0:1::1', '::ffff:192.0.2.1', '::', '0.0.0.0'])

@@ -55,13 +55,15 @@ export type RecordAddress = {
 /** Addresses per user. A member with a mobile connection has a few dozen per month. */
 export const MAX_PER_USER = 100
 export const MAX_USERS_COUNTED = 100
-/** About 250 MB with indexes. */
+/** About 280 MB with indexes. */
 const MAX_ROWS = 1_000_000
-/** Per process, about 40 MB. Further addresses are not recorded until others have been written. */
+/** Per process, about 50 MB. Further addresses are not recorded until others have been written. */
 const MAX_WAITING = 200_000
 /** An address of a user is written at once when it is new, and then at most once in this time. */
 const WRITE_EVERY_MS = 3_600_000
 const MAX_BATCH = 1_000
+/** Users that a flush looks through for what is due, or a hundredth if that is more, so that announces do not wait. */
+const USERS_PER_FLUSH = 1_000
 const DAY_MS = 86_400_000
 
 /** The requests of a user from an address since the last write, in milliseconds since the epoch. */
@@ -77,6 +79,9 @@ type Counted = {
   /** -Infinity before the first write. */
   writtenMs: number
 }
+
+/** A user and what was counted for one of their addresses. */
+type Row = readonly [userId: string, counted: Counted]
 
 export type Addresses = ReturnType<typeof createAddresses>
 
@@ -95,6 +100,10 @@ export function createAddresses(deps: {
   const { store, clock, keepDays } = deps
   const users = new Map<string, Counted[]>()
   let waiting = 0
+  /** New addresses. */
+  let fresh: Row[] = []
+  /** The user at whom the next flush continues. */
+  let next = users.entries()
   let flushing = Promise.resolve()
 
   function ofBytes(userId: string, kind: AddressKind, address: Uint8Array): void {
@@ -117,31 +126,43 @@ export function createAddresses(deps: {
     waiting += 1
     const times = { firstMs: now, lastMs: now, writtenMs: Number.NEGATIVE_INFINITY }
     const counted = { kind, isIpv6, high, low, requests: 1, ...times }
+    fresh.push([userId, counted])
     if (seen === undefined) users.set(userId, [counted])
     else seen.push(counted)
   }
 
-  /** Takes what is due out of memory, and forgets addresses that were not seen for a while. */
-  function takeDue(isLast: boolean): (readonly [string, Counted])[] {
-    const now = clock.now()
-    const due: (readonly [string, Counted])[] = []
-    for (const [userId, seen] of users) {
-      const kept = seen.filter((each) => {
-        // If the clock went back, the wait starts again.
-        each.writtenMs = Math.min(each.writtenMs, now)
-        const isDue = isLast || now - each.writtenMs >= WRITE_EVERY_MS
-        if (isDue && each.requests > 0) due.push([userId, each])
-        return !isDue || each.requests > 0
-      })
-      waiting -= seen.length - kept.length
-      if (kept.length === 0) users.delete(userId)
-      else if (kept.length < seen.length) users.set(userId, kept)
+  /** What is new or due. Forgets addresses that were not seen for a while. */
+  function takeDue(isLast: boolean): readonly Row[] {
+    const due = new Map(fresh.map((row) => [row[1], row]))
+    fresh = []
+    const visits = isLast ? users.size : Math.min(users.size, Math.max(USERS_PER_FLUSH, users.size / 100))
+    for (let i = 0; i < visits; i += 1) {
+      let found = next.next()
+      if (found.done === true) {
+        next = users.entries()
+        found = next.next()
+      }
+      if (found.done === true) break
+      const [userId, seen] = found.value
+      for (const counted of dueOf(userId, seen, isLast)) due.set(counted, [userId, counted])
     }
-    return due
+    return [...due.values()]
+  }
+
+  function dueOf(userId: string, seen: readonly Counted[], isLast: boolean): readonly Counted[] {
+    const now = clock.now()
+    const isDue = ({ writtenMs }: Counted): boolean => isLast || now - writtenMs >= WRITE_EVERY_MS
+    // If the clock went back, the wait starts again.
+    for (const each of seen) each.writtenMs = Math.min(each.writtenMs, now)
+    const kept = seen.filter((each) => !isDue(each) || each.requests > 0)
+    waiting -= seen.length - kept.length
+    if (kept.length === 0) users.delete(userId)
+    else if (kept.length < seen.length) users.set(userId, kept)
+    return kept.filter(isDue)
   }
 
   /** @throws an error that `isUnavailable` recognises; the batch stays in memory then */
-  async function write(batch: readonly (readonly [string, Counted])[]): Promise<void> {
+  async function write(batch: readonly Row[]): Promise<void> {
     const rows = batch.map(([userId, seen]) => rowOf(userId, seen))
     try {
       await store.add(rows)

@@ -7,7 +7,7 @@ import type { LoggedRequest, RequestLogStore } from './request-log.ts'
 export type LogBounds = { readonly requests: number; readonly bytes: number }
 
 /** The size of a request with its indexes, without the text of its query. */
-const REQUEST_BYTES = 430
+const REQUEST_BYTES = 490
 /** The most requests deleted by one statement, which takes a tenth of a second. */
 const MAX_DELETED = 10_000
 /** The maximum number of addresses with separate rows, per hour. */
