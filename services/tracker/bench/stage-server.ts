@@ -76,7 +76,14 @@ async function startRequests() {
   const id = idBytes(1)
   const user: PasskeyUser = {
     ...{ id: '1', idBytes: id, owner: id.subarray(8), ...all },
-    ...{ state: 'active', role: 'member', canDownload: true, apiBlocked: false, passkeyOpensTorznab: true },
+    ...{
+      state: 'active',
+      role: 'member',
+      canDownload: true,
+      apiBlocked: false,
+      passkeyOpensTorznab: true,
+      announceLimit: null,
+    },
   }
   // Spreads would give each torrent its own hidden class in V8, unlike the store's torrents.
   const torrentOf = (hash: AnnounceTorrent['infoHashes'][number]): AnnounceTorrent => ({
@@ -107,7 +114,7 @@ async function startRequests() {
     store: { add: unused, prune: unused, list: unused },
   })
   const announces = createAnnounces({
-    ...{ mode: 'private', refusals, lookups, announceLimit: NO_LIMIT, passkeyLimit: NO_LIMIT },
+    ...{ mode: 'private', refusals, lookups, announceLimit: { take: () => undefined }, passkeyLimit: NO_LIMIT },
     ...{ allowPrivatePeers: true, allowIpParam: false, clients: { allowed: [], denied: [] } },
     recordAddress: addresses.record,
   })

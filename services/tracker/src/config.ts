@@ -157,7 +157,9 @@ export const settings = z.object({
     MIN_ANNOUNCE_INTERVAL: integer({ min: 1, max: 86_400, fallback: 900 }).describe(
       'Minimum seconds between two announces of a client (`min interval`).',
     ),
-    ANNOUNCE_LIMIT: limit(200).describe('Announces per user and minute, or per address in open mode; 0 for no limit.'),
+    ANNOUNCE_LIMIT: limit(200).describe(
+      'Announces with peers per user and minute, or all announces per address in open mode; 0 for no limit.',
+    ),
     SCRAPE_LIMIT: limit(6_000).describe('Scrapes per address and minute; 0 for no limit.'),
     UNKNOWN_PASSKEY_LIMIT: limit(1_000).describe(
       'Announces and scrapes with an unknown passkey per address and minute; 0 for no limit.',

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { writeAccounting } from './support/accounting.ts'
 import { createAnnounceRules } from './support/announce-rules.ts'
 import { type AnnounceParameters, announce } from './support/announcer.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
@@ -91,4 +92,84 @@ test('announces over the limit receive 429 with the same body until the minute e
   expect(Number(reply.headers['retry-after'])).toBeLessThanOrEqual(60)
   tracker.advance(61_000)
   expect((await act()).status).toBe(200)
+})
+
+/** Uses up the limit of a user for the current minute, with announces of a torrent of its own. */
+async function exceedLimit(passkey: string, infoHash: string): Promise<void> {
+  const repeat = () => announce(tracker.url, passkey, { infoHash, peerId: '-AA0001-of-the-limit' })
+  while ((await repeat()).status === 200);
+}
+
+test('over the limit, a client that announces regularly gets credit and no peers, and a new one is refused', async () => {
+  const [user, other] = [await someone(), await someone()]
+  const [{ infoHash }, limited] = [await someTorrent(), await someTorrent()]
+  await announce(tracker.url, other.passkey, { infoHash, left: 0 })
+  const act = (more: Partial<AnnounceParameters> = {}) => announce(tracker.url, user.passkey, { infoHash, ...more })
+  await act({ event: 'started' })
+  tracker.advance(1_800_000)
+  await exceedLimit(user.passkey, limited.infoHash)
+
+  const kept = await expectWarning('over_announce_limit', () => act({ downloaded: 600, left: 400 }))
+  expect(kept.fields).toMatchObject({ complete: 1, incomplete: 1, 'min interval': 900 })
+  expect(kept.fields['interval']).toBeGreaterThanOrEqual(1_800)
+  expect(kept.fields['interval']).toBeLessThanOrEqual(3_600)
+  await expectFailure('announce_limit', () => act({ downloaded: 700, left: 300 }))
+  await expectFailure('announce_limit', () => act({ event: 'started', downloaded: 700, left: 300 }))
+  await expectFailure('announce_limit', () => act({ peerId: '-AA0001-newly-begun-', event: 'started' }))
+  await expectFailure('announce_limit', () => act({ infoHash: 'ab'.repeat(20) }))
+  const completed = await expectWarning('over_announce_limit', () =>
+    act({ event: 'completed', downloaded: 1_000, left: 0 }),
+  )
+  expect(completed.fields).toMatchObject({ complete: 2, incomplete: 0 })
+  const stopped = await act({ event: 'stopped', downloaded: 1_000, uploaded: 50, left: 0 })
+  expect(stopped.fields).toMatchObject({ complete: 1, incomplete: 0 })
+  expect(stopped.fields['warning message']).toBeUndefined()
+
+  await writeAccounting(tracker)
+  expect(await tracker.sql('select uploaded, downloaded from users where id = $1', [user.id])).toEqual([
+    { uploaded: '50', downloaded: '1000' },
+  ])
+})
+
+test('in the minutes after exceeding the limit, new clients are admitted without peers, and leechers soon get some', async () => {
+  const [user, other] = [await someone(), await someone()]
+  const [{ infoHash }, limited] = [await someTorrent(), await someTorrent()]
+  await announce(tracker.url, other.passkey, { infoHash, left: 0 })
+  await exceedLimit(user.passkey, limited.infoHash)
+  tracker.advance(60_000)
+  await exceedLimit(user.passkey, limited.infoHash)
+  const act = (more: Partial<AnnounceParameters> = {}) => announce(tracker.url, user.passkey, { infoHash, ...more })
+  const leecher = await expectWarning('over_announce_limit', () => act({ event: 'started' }))
+  expect(leecher.fields['interval']).toBeLessThanOrEqual(330)
+  const seeder = await expectWarning('over_announce_limit', () =>
+    act({ event: 'started', left: 0, peerId: '-AA0001-newly-begun-' }),
+  )
+  expect(seeder.fields['interval']).toBeGreaterThanOrEqual(1_800)
+  await expectFailure('announce_limit', () => act({ infoHash: 'ab'.repeat(20) }))
+  tracker.advance(300_000)
+  expect((await act()).peers).not.toEqual([])
+})
+
+test("administrators change a user's limit with immediate effect, and the log records it", async () => {
+  const admin = await tracker.signedIn('limit-admin', 'admin')
+  const [user, { infoHash }] = [await someone(), await someTorrent()]
+  const path = `/api/admin/users/${user.id}`
+  const statuses = async () => {
+    tracker.advance(60_000)
+    const found: number[] = []
+    for (let i = 0; i < 32; i++) found.push((await announce(tracker.url, user.passkey, { infoHash })).status)
+    return found.filter((status) => status === 429).length
+  }
+  const results: unknown[] = [await statuses()]
+  for (const announceLimit of [5, 0, null]) {
+    expect((await admin.patch(path, { announceLimit })).json).toMatchObject({ announceLimit })
+    results.push(await statuses())
+  }
+  expect(results).toEqual([2, 27, 0, 2])
+  const log = await admin.get('/api/admin/log?limit=1')
+  expect(log.json).toMatchObject({ items: [{ before: { announceLimit: 0 }, after: { announceLimit: null } }] })
+  for (const announceLimit of [-1, 1.5, 1_000_001, '5'])
+    expect((await admin.patch(path, { announceLimit })).status).toBe(400)
+  const moderator = await tracker.signedIn('limit-moderator', 'moderator')
+  expect((await moderator.patch(path, { announceLimit: 0 })).status).toBe(403)
 })

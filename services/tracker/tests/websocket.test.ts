@@ -2,12 +2,14 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import { eventually } from '@vault-and-tracker/dev-env'
 import { writeAccounting } from './support/accounting.ts'
 import { announce, percentBytes, rawGet } from './support/announcer.ts'
+import type { Client } from './support/client.ts'
 import { createAnnouncer, createMember, type TestMember, uploadTorrent } from './support/members.ts'
 import { answerTo, binary, connectSocket, makeOffers, type SocketClient } from './support/socket-client.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
 
 let tracker: TestTracker
 let uploader: TestMember
+let admin: Client
 const passkeys: string[] = []
 const open: SocketClient[] = []
 let torrents = 0
@@ -16,6 +18,7 @@ beforeAll(async () => {
   tracker = await startTracker({ ALLOW_PRIVATE_PEERS: 'true', ANNOUNCE_LIMIT: '0' })
   await tracker.context.useCases.categories.seed()
   uploader = await createMember(tracker, 'uploader')
+  admin = await tracker.signedIn('socket-admin', 'admin')
   for (let i = 0; i < 4; i++) passkeys.push((await createAnnouncer(tracker, `socket-user-${String(i)}`)).passkey)
 })
 afterEach(async () => {
@@ -253,4 +256,32 @@ test('a session description arrives as it was sent', async () => {
   expect(b.offersReceived()).toEqual(
     offers.map((offer) => ({ action: 'announce', info_hash: binary(infoHash), peer_id: a.peerId, ...offer })),
   )
+})
+
+test('over the limit, a client that announces regularly gets credit and relays no offers, and a new one is refused', async () => {
+  const { infoHash } = await newTorrent()
+  const { infoHash: second } = await newTorrent()
+  const [user] = await tracker.sql<{ id: string }>('select id from users where passkey = $1', [passkeys[3]])
+  const limitTo = (announceLimit: number | null) => admin.patch(`/api/admin/users/${user?.id ?? ''}`, { announceLimit })
+  const [other, limited] = [await connect(1), await connect(3)]
+  await other.announce(infoHash, { event: 'started' })
+  await limited.announce(infoHash, { event: 'started' })
+  await limitTo(1)
+  tracker.holdClock()
+  tracker.advance(60_000)
+  await limited.announce(second, { event: 'started' })
+  const reply = await limited.announce(infoHash, { downloaded: 500, left: 500, offers: makeOffers(2), numwant: 2 })
+  expect(reply).toMatchObject({ incomplete: 2, 'min interval': 60 })
+  expect(reply['warning message']).toMatch(/^Too many announces/)
+  expect(reply['interval']).toBeGreaterThanOrEqual(120)
+  expect(reply['interval']).toBeLessThanOrEqual(240)
+  const { infoHash: third } = await newTorrent()
+  expect((await limited.announce(third, { event: 'started' }))['failure reason']).toMatch(/^Too many announces/)
+  await limitTo(null)
+  await limited.announce(third, { event: 'started' })
+  await limited.announce(infoHash, { event: 'stopped', left: 500 })
+  await other.announce(infoHash)
+  expect(other.offersReceived()).toEqual([])
+  await writeAccounting(tracker)
+  expect(await tracker.sql('select downloaded from users where id = $1', [user?.id])).toEqual([{ downloaded: '500' }])
 })

@@ -14,6 +14,7 @@ export const WARNINGS = {
   pending_moderation: { message: 'This torrent is waiting for moderation', interval: 30 },
   // Some clients announce twice by mistake; the caller sends what is left of the minimum interval.
   announce_too_soon: { message: 'Announced too soon: the minimum interval has not passed', interval: undefined },
+  over_announce_limit: { message: 'Too many announces: no peers this time', interval: undefined },
   slots_full: { message: 'You run too many clients on this torrent', interval: undefined },
 } as const satisfies Readonly<Record<string, WarningDefinition>>
 

@@ -3,7 +3,7 @@
 -- The current announce: its fields, its address families, and the names of the owner's other peers. `slot0` is the name
 -- of the owner's first peer.
 local slot0, id, families, ipv4, ipv6, event, state, up, down, left, want, random, up_percent, down_percent, known,
-  expected, accounted, wants_ids, purpose, account, process
+  expected, accounted, wants_ids, purpose, account, process, admission
 local has4, has6, siblings
 
 -- The client among the peers of its owner ---------------------------------------------------------------------------
@@ -96,11 +96,25 @@ local function compare_endpoints()
   return same, differs
 end
 
+-- The time in seconds of the peer's last announce over the address families of this one; 0 if there was none.
+local function last_of_families()
+  return not has6 and p_last4 or not has4 and p_last6 or min(p_last4, p_last6)
+end
+
+-- Whether a peer of the swarm announces regularly: it stops or completes, or the interval has passed. The process of a
+-- socket enforces its interval.
+local function is_regular()
+  if state == STOPPED or purpose ~= HTTP or state == SEEDER and p_flags % ROLES ~= SEEDER - 1 then return true end
+  local last = last_of_families()
+  local interval = p_flags % HAS_SIBLINGS >= IS_RECOVERING and recovery_interval or min_interval
+  return last == 0 or now - last >= interval or is_future(last)
+end
+
 -- Whether this announce repeats the last one, or comes too soon. One with a new endpoint, family, role or event is
 -- never too soon. Returns the status, and the time of the peer's previous announce in seconds.
 local function check_timing()
   if event ~= REGULAR or state - 1 ~= p_flags % ROLES then return nil end
-  local last = not has6 and p_last4 or not has4 and p_last6 or min(p_last4, p_last6)
+  local last = last_of_families()
   local interval = p_flags % HAS_SIBLINGS >= IS_RECOVERING and recovery_interval or min_interval
   local passed = now - last
   if last == 0 or passed >= interval or passed < 0 and is_future(last) then return nil end
@@ -152,75 +166,79 @@ end
 
 -- Picking -------------------------------------------------------------------------------------------------------------
 
--- The picked runs of places, as alternating starts and lengths.
-local runs, last_run = {}, 0
+-- A library has at most 200 local names at once, so those of picking end with it.
+local pick
+do
+  -- The picked runs of places, as alternating starts and lengths.
+  local runs, last_run = {}, 0
 
-local function add_run(start, length)
-  if length == 0 then return end
-  runs[last_run + 1], runs[last_run + 2] = start, length
-  last_run = last_run + 2
-end
-
--- Picks a run from the part of `places` that begins at `first`, with a random start and wraparound. If it would leave
--- out less than a fifth, it becomes the whole part, which takes one command instead of two.
-local function run_of(first, places, count)
-  if count * 1.25 >= places then return add_run(first, places) end
-  local start = random % places
-  local head = min(count, places - start)
-  add_run(first + start, head)
-  add_run(first, count - head)
-end
-
--- The position of a place among the picked ones, or NOWHERE.
-local function offset_of(place)
-  local before = 0
-  for i = 1, last_run, 2 do
-    if place >= runs[i] and place < runs[i] + runs[i + 1] then return before + place - runs[i] end
-    before = before + runs[i + 1]
+  local function add_run(start, length)
+    if length == 0 then return end
+    runs[last_run + 1], runs[last_run + 2] = start, length
+    last_run = last_run + 2
   end
-  return NOWHERE
-end
 
-local function reply_with_column(column)
-  for i = 1, last_run, 2 do reply_with(read_column(column, runs[i], runs[i] + runs[i + 1])) end
-end
+  -- Picks a run from the part of `places` that begins at `first`, with a random start and wraparound. If it would leave
+  -- out less than a fifth, it becomes the whole part, which takes one command instead of two.
+  local function run_of(first, places, count)
+    if count * 1.25 >= places then return add_run(first, places) end
+    local start = random % places
+    local head = min(count, places - start)
+    add_run(first + start, head)
+    add_run(first, count - head)
+  end
 
-local function reply_with_ids()
-  local ids = {}
-  for i = 1, last_run, 2 do
-    local _, values = peers_between(runs[i], runs[i] + runs[i + 1])
-    for j = 1, #values do ids[#ids + 1] = sub(values[j], ID_FROM, ID_TO) end
+  -- The position of a place among the picked ones, or NOWHERE.
+  local function offset_of(place)
+    local before = 0
+    for i = 1, last_run, 2 do
+      if place >= runs[i] and place < runs[i] + runs[i + 1] then return before + place - runs[i] end
+      before = before + runs[i + 1]
+    end
+    return NOWHERE
   end
-  reply_with(concat(ids))
-end
 
--- Picks peers: seeders and partial seeds receive only leechers; half of a leecher's peers are seeders, or more if there
--- are few leechers. Adds the endpoints to the reply. Returns notes and the position of the announcing peer among the
--- picked.
-local function pick(place)
-  if want == 0 then return 0, NOWHERE end
-  local seeders, others = size[SEEDERS], size[LEECHERS] + size[PAUSED]
-  last_run = 0
-  if state ~= LEECHER then
-    run_of(seeders, others, want)
-  elseif want >= seeders + others then
-    add_run(0, seeders + others)
-  else
-    local half = min(seeders, max(floor((want + 1) / 2), want - others))
-    run_of(0, seeders, half)
-    run_of(seeders, others, want - half)
+  local function reply_with_column(column)
+    for i = 1, last_run, 2 do reply_with(read_column(column, runs[i], runs[i] + runs[i + 1])) end
   end
-  local notes = has_ipv6 and WITH_IPV6 or 0
-  if siblings then
-    local offsets, values = {}, call('HMGET', key, spread(siblings))
-    for i = 1, #siblings do offsets[i] = pack('>I2', values[i] and offset_of((read('>I3', values[i]))) or NOWHERE) end
-    notes = notes + WITH_SIBLINGS
-    reply_with(concat(offsets))
+
+  local function reply_with_ids()
+    local ids = {}
+    for i = 1, last_run, 2 do
+      local _, values = peers_between(runs[i], runs[i] + runs[i + 1])
+      for j = 1, #values do ids[#ids + 1] = sub(values[j], ID_FROM, ID_TO) end
+    end
+    reply_with(concat(ids))
   end
-  reply_with_column(FOUR)
-  if has_ipv6 then reply_with_column(SIX) end
-  if wants_ids == 1 then reply_with_ids() end
-  return notes, place and offset_of(place) or NOWHERE
+
+  -- Picks peers: seeders and partial seeds receive only leechers; half of a leecher's peers are seeders, or more if
+  -- there are few leechers. Adds the endpoints to the reply. Returns notes and the position of the announcing peer among
+  -- the picked.
+  function pick(place)
+    if want == 0 then return 0, NOWHERE end
+    local seeders, others = size[SEEDERS], size[LEECHERS] + size[PAUSED]
+    last_run = 0
+    if state ~= LEECHER then
+      run_of(seeders, others, want)
+    elseif want >= seeders + others then
+      add_run(0, seeders + others)
+    else
+      local half = min(seeders, max(floor((want + 1) / 2), want - others))
+      run_of(0, seeders, half)
+      run_of(seeders, others, want - half)
+    end
+    local notes = has_ipv6 and WITH_IPV6 or 0
+    if siblings then
+      local offsets, values = {}, call('HMGET', key, spread(siblings))
+      for i = 1, #siblings do offsets[i] = pack('>I2', values[i] and offset_of((read('>I3', values[i]))) or NOWHERE) end
+      notes = notes + WITH_SIBLINGS
+      reply_with(concat(offsets))
+    end
+    reply_with_column(FOUR)
+    if has_ipv6 then reply_with_column(SIX) end
+    if wants_ids == 1 then reply_with_ids() end
+    return notes, place and offset_of(place) or NOWHERE
+  end
 end
 
 -- The announce --------------------------------------------------------------------------------------------------------
@@ -257,7 +275,7 @@ local function store_announced(name, notes)
   if now - last4 > ttl then last4 = 0 end
   if now - last6 > ttl then last6 = 0 end
   p_up, p_down, p_id = up, down, id
-  local flags = state - 1 + (notes % IMPLAUSIBLE >= REJOINED and IS_RECOVERING or 0) + (siblings and HAS_SIBLINGS or 0)
+  local flags = state - 1 + (notes >= RECOVERING and IS_RECOVERING or 0) + (siblings and HAS_SIBLINGS or 0)
   if purpose == HTTP then return store(name, flags, last4, last6, has4 and ipv4, has6 and ipv6, p_process) end
   store(name, flags, last4, last6, nil, nil, process)
 end
@@ -281,11 +299,28 @@ local function claim()
   return HELD
 end
 
+-- Checks `claim`, and whether a user over the limit of announces may make this one. Returns a status if not.
+local function refuse()
+  local refused = purpose ~= HTTP and claim()
+  if refused or admission == 0 then return refused end
+  local is_admitted = admission ~= KNOWN_ONLY
+  if p_place and lives() then is_admitted = is_regular() end
+  return not is_admitted and NOT_ADMITTED
+end
+
+-- The notes of a client that is new in the swarm.
+local function notes_of_new()
+  -- The peer continues a session, and the database counts more peers than the swarm: Redis has lost them.
+  if event ~= STARTED and event ~= COMPLETED and expected > total + 1 then return REJOINED + RECOVERING end
+  -- It is over the limit and receives no peers, so it may soon announce again.
+  return admission > 0 and state == LEECHER and RECOVERING or 0
+end
+
 -- Reads an announce, opens its swarm and finds the client, as `find` does.
 local function receive(bytes, position)
   local swarm
   swarm, slot0, id, families, ipv4, ipv6, event, state, up, down, left, want, random, up_percent, down_percent, known,
-    expected, accounted, wants_ids, purpose, account, process = read(ANNOUNCE, bytes, position)
+    expected, accounted, wants_ids, purpose, account, process, admission = read(ANNOUNCE, bytes, position)
   has4, has6 = families % 2 == 1, families >= 2
   open(swarm, call('HGET', swarm, '#'), known)
   sweep_small()
@@ -297,7 +332,7 @@ local function announce(bytes, position)
   local first_piece = replied + 1
   local name = receive(bytes, position)
   local socket, stops = purpose ~= HTTP, state == STOPPED
-  local refused = socket and claim()
+  local refused = refuse()
   if refused then return conclude(first_piece, refused, 0, 0, NOWHERE) end
 
   if not name and not stops then
@@ -351,10 +386,7 @@ local function announce(bytes, position)
       write_peer(name)
     end
   else
-    -- The peer continues a session, and the database counts more peers than the swarm: Redis has lost them.
-    if not is_known and event ~= STARTED and event ~= COMPLETED and expected > total + 1 then
-      notes = notes + REJOINED + RECOVERING
-    end
+    if not is_known then notes = notes + notes_of_new() end
     -- If users are accounted, the database counts who completed.
     if accounted == 0 and event == COMPLETED and state == SEEDER and alive and p_flags % ROLES ~= SEEDER - 1 then
       completed, changed, counted = completed + 1, true, true

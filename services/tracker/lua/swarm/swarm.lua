@@ -38,7 +38,7 @@ local SOCKETS = '>I4I4'
 -- Credited up and down, actual up and down, seed seconds, last seen, left, state and roles, completed at, first seen.
 local DELTA = '>I7I7I7I7I5I4I7I1I4I4'
 local REMEMBERED = '>I7I7I4'
-local ANNOUNCE, ANNOUNCE_LENGTH = '>c27c10c20I1c6c18I1I1I7I6I7I1I4I2I2I4I4I1I1I1c32c8', 164
+local ANNOUNCE, ANNOUNCE_LENGTH = '>c27c10c20I1c6c18I1I1I7I6I7I1I4I2I2I4I4I1I1I1c32c8I1', 165
 -- The positions of the key, completions and purpose in an ANNOUNCE, which are all that a scrape needs.
 local KEY_LENGTH, COMPLETED_AT, PURPOSE_AT = 27, 113, 123
 local SETTINGS = '>I4I4I4I4I4I2I4I6I1'
@@ -50,10 +50,12 @@ local REGULAR, STARTED, COMPLETED = 0, 1, 2
 local STOPPED, LEECHER, SEEDER = 0, 1, 2
 -- The purposes of announces over sockets. Over HTTP, the purpose is 0.
 local HTTP, TAKES_OVER, CLOSES, SCRAPES = 0, 2, 3, 4
+-- The admission of an announce over the limit of its user, which is otherwise 0: of the clients in the swarm, or of all.
+local KNOWN_ONLY = 1
 -- The lowest flags of a peer are its role, which is its state minus one. The peer in slot 0 has HAS_SIBLINGS if its
 -- owner has had peers in other slots.
 local ROLES, IS_RECOVERING, HAS_SIBLINGS = 4, 4, 8
-local ACCEPTED, UNKNOWN_STOPPED, TOO_SOON, SLOTS_FULL, HELD = 0, 1, 2, 3, 4
+local ACCEPTED, UNKNOWN_STOPPED, TOO_SOON, SLOTS_FULL, HELD, NOT_ADMITTED = 0, 1, 2, 3, 4, 5
 -- Notes of a result.
 local REJOINED, IMPLAUSIBLE, RECOVERING, ELSEWHERE, WITH_IPV6, WITH_SIBLINGS = 1, 2, 4, 8, 16, 32
 -- Roles of a delta: something was left in an announce of the user; they completed after one.

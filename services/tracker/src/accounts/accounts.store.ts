@@ -93,6 +93,7 @@ export function createAccountStore(db: Db, clock: Clock): AccountStore {
             invites_left: changes.invitesLeft ?? before.invitesLeft,
             download_percent: changes.downloadPercent ?? before.downloadPercent,
             upload_percent: changes.uploadPercent ?? before.uploadPercent,
+            announce_limit: changes.announceLimit,
           })
           .where('id', '=', id)
           .returningAll()
@@ -271,9 +272,10 @@ function targetOf({ id, username }: Account) {
 
 /** The fields that administrators can change, for the admin log. */
 function managedFields(account: Account) {
-  const { role, state, apiBlocked, canDownload, invitesLeft, downloadPercent, uploadPercent } = account
+  const { role, state, apiBlocked, canDownload, invitesLeft, downloadPercent, uploadPercent, announceLimit } = account
   const suspendedUntil = account.suspendedUntil?.toISOString() ?? null
-  return { role, state, suspendedUntil, apiBlocked, canDownload, invitesLeft, downloadPercent, uploadPercent }
+  const numbers = { invitesLeft, downloadPercent, uploadPercent, announceLimit }
+  return { role, state, suspendedUntil, apiBlocked, canDownload, ...numbers }
 }
 
 /** @throws ApiError CONFLICT if an account that is not suspended gets an end of its suspension */
@@ -320,6 +322,7 @@ export function accountAt(row: Selectable<UsersTable>, now: number): Account {
     invitesLeft: row.invites_left,
     downloadPercent: row.download_percent,
     uploadPercent: row.upload_percent,
+    announceLimit: row.announce_limit,
     uploaded: row.uploaded,
     downloaded: row.downloaded,
     uploadedActual: row.uploaded_actual,

@@ -21,6 +21,9 @@ export const USERNAME_PATTERN = /^[A-Za-z0-9_][A-Za-z0-9._-]{1,31}$/
 /** The minimum withstands guessing at five attempts per five minutes; the maximum keeps hashing cheap. */
 export const PASSWORD_LENGTH = { min: 8, max: 256 }
 
+/** The maximum announce limit of a user. */
+export const ANNOUNCE_LIMIT_MAX = 1_000_000
+
 /** The account of a user. Byte counts have rates applied, except those named `actual`. */
 export type Account = {
   readonly id: string
@@ -45,6 +48,8 @@ export type Account = {
   readonly downloadPercent: number
   /** Percentage of the user's uploads that is counted. */
   readonly uploadPercent: number
+  /** Announces per minute, 0 for no limit; null for the limit of the server. */
+  readonly announceLimit: number | null
   readonly uploaded: number
   readonly downloaded: number
   readonly uploadedActual: number
@@ -71,6 +76,7 @@ export type AccountChanges = {
   readonly invitesLeft?: number | undefined
   readonly downloadPercent?: number | undefined
   readonly uploadPercent?: number | undefined
+  readonly announceLimit?: number | null | undefined
 }
 
 /** Changes that users may make to their own account. */

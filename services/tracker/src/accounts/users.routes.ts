@@ -14,7 +14,7 @@ import {
 } from '../http/fields.ts'
 import { endpoints } from '../surface.ts'
 import { invite, presentSession, presentUser, publicUser } from './accounts.routes.ts'
-import { ACCOUNT_STATES, type Account, type Accounts, ROLES } from './accounts.ts'
+import { ACCOUNT_STATES, type Account, type Accounts, ANNOUNCE_LIMIT_MAX, ROLES } from './accounts.ts'
 import type { Invites } from './invites.ts'
 import type { Sessions } from './sessions.ts'
 
@@ -28,6 +28,9 @@ const managedUser = publicUser
     invitesLeft: z.int(),
     downloadPercent: z.int(),
     uploadPercent: z.int(),
+    announceLimit: z.int().nullable().meta({
+      description: 'announces per minute, 0 for no limit; null for the limit of the server',
+    }),
     uploaded: z.int(),
     downloaded: z.int(),
     lastSeen: time.nullable(),
@@ -102,7 +105,7 @@ export const userEndpoints = [
     method: 'PATCH',
     path: '/api/admin/users/:id',
     operationId: 'updateUser',
-    summary: 'Change the role, state, permissions, invites and rates of a user',
+    summary: 'Change the role, state, permissions, invites, rates and announce limit of a user',
     params: idParams,
     body: z
       .object({
@@ -116,6 +119,11 @@ export const userEndpoints = [
         invitesLeft: z.int().min(0, 'must not be negative').max(10_000, 'must be at most 10000'),
         downloadPercent,
         uploadPercent,
+        announceLimit: z
+          .int()
+          .min(0, 'must not be negative')
+          .max(ANNOUNCE_LIMIT_MAX, `must be at most ${ANNOUNCE_LIMIT_MAX}`)
+          .nullable(),
         reason: text({ min: 1, max: 500 }).meta({
           description: 'for the admin log; a suspended or banned user sees it',
         }),
@@ -211,7 +219,7 @@ export const userEndpoints = [
 function presentManaged(account: Account): z.input<typeof managedUser> {
   const { email, suspendedUntil, stateReason, apiBlocked, canDownload, invitesLeft, downloadPercent, uploadPercent } =
     account
-  const { uploaded, downloaded, lastSeenAt } = account
+  const { announceLimit, uploaded, downloaded, lastSeenAt } = account
   return {
     ...presentUser(account),
     email,
@@ -222,6 +230,7 @@ function presentManaged(account: Account): z.input<typeof managedUser> {
     invitesLeft,
     downloadPercent,
     uploadPercent,
+    announceLimit,
     uploaded,
     downloaded,
     lastSeen: lastSeenAt,

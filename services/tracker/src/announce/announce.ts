@@ -6,9 +6,10 @@ import {
 } from '@vault-and-tracker/bencode-tracker'
 import type { PeerAnnounce, SwarmAnswer, SwarmRequest } from '../swarm/swarm.ts'
 import type { AnnounceCounters } from './announce-counters.ts'
+import type { OverLimit } from './limits.ts'
 import type { AnnounceTorrent, PasskeyUser, Rates } from './lookups.ts'
 import type { PeerEndpoints } from './peer-endpoints.ts'
-import type { Refusal } from './refusal.ts'
+import type { Refusal, Refusals } from './refusal.ts'
 
 /** Set for an announce over a socket. `owner` returns the owner of its peers in open mode, 8 bytes. Such a peer has no address. */
 export type OverSocket = { owner(): Buffer }
@@ -33,8 +34,9 @@ export abstract class Announce implements SwarmRequest {
   torrent: AnnounceTorrent | null | undefined = null
   site: Rates | null | undefined = null
   endpoints: PeerEndpoints | null = null
-  /** Seconds to wait according to the announce limit, and to the limit on unknown passkeys; 0 if not exceeded. */
-  wait: number | null = null
+  /** Set if it is over the announce limit. */
+  over: OverLimit | null | undefined = null
+  /** Seconds to wait according to the limit on unknown passkeys; 0 if not exceeded. */
   passkeyWait: number | null = null
   /** A `stopped` event with an unknown passkey. */
   isStopOfNobody = false
@@ -52,9 +54,19 @@ export abstract class Announce implements SwarmRequest {
     return !this.isStop && this.torrent?.state === 'pending'
   }
 
+  /** Whether it must not reach the swarm. */
+  get skipsSwarm(): boolean {
+    return this.isStopOfNobody || this.isPending
+  }
+
+  /** Refuses it because of the announce limit. */
+  refusalOverLimit(refusals: Refusals): Refusal {
+    return refusals.refuseOverLimit('announce', 'announce_limit', this.over?.wait ?? 0)
+  }
+
   /** Clears the state that the rules set for the previous announce. */
   restart(): void {
-    this.user = this.torrent = this.site = this.endpoints = this.wait = this.passkeyWait = null
+    this.user = this.torrent = this.site = this.endpoints = this.over = this.passkeyWait = null
     this.isStopOfNobody = false
   }
 
@@ -65,9 +77,10 @@ export abstract class Announce implements SwarmRequest {
   abstract failed(error: unknown): void
 }
 
-/** The warning in the reply, if any. */
-export function warningOf({ status }: SwarmAnswer): WarningName | undefined {
-  return status === 'accepted' || status === 'held' ? undefined : status
+/** The warning in the reply, if any, to an announce that was carried out. */
+export function warningOf({ over, isStop }: Announce, { status }: SwarmAnswer): WarningName | undefined {
+  if (status === 'accepted') return over && !isStop ? 'over_announce_limit' : undefined
+  return status === 'held' || status === 'not_admitted' ? undefined : status
 }
 
 /** Counts an announce that was carried out, with its warning and anomalies. */

@@ -34,9 +34,17 @@ export function createAnnounces(
     return undefined
   }
 
+  /** Over the limit, no other failure is reported, because the rule of the limit comes before the others. */
+  const limited = (announce: Announce, found: ReturnType<Rule['check']>): ReturnType<Rule['check']> => {
+    const { over } = announce
+    if (over === null || over === undefined || found === 'announce_limit') return found
+    if (typeof found === 'string') over.refusedByRule()
+    return typeof found === 'string' || (found === undefined && announce.skipsSwarm) ? 'announce_limit' : found
+  }
+
   const check = (announce: Announce): void => {
     try {
-      const found = find(announce)
+      const found = limited(announce, find(announce))
       if (typeof found === 'string') {
         announce.refused(refusalOf(announce, found, refusals))
       } else if (found === undefined) {
@@ -57,8 +65,9 @@ export function createAnnounces(
   return { check }
 }
 
-function refusalOf({ wait, passkeyWait, torrent }: Announce, failure: FailureName, refusals: Refusals): Refusal {
-  if (failure === 'announce_limit') return refusals.refuseOverLimit('announce', failure, wait ?? 0)
+function refusalOf(announce: Announce, failure: FailureName, refusals: Refusals): Refusal {
+  const { passkeyWait, torrent } = announce
+  if (failure === 'announce_limit') return announce.refusalOverLimit(refusals)
   if (failure === 'passkey_limit') return refusals.refuseOverLimit('announce', failure, passkeyWait ?? 0)
   const saysWhy = failure === 'deleted_torrent' || failure === 'rejected_torrent'
   return refusals.refuse('announce', failure, saysWhy ? torrent?.reason : undefined)
@@ -66,7 +75,7 @@ function refusalOf({ wait, passkeyWait, torrent }: Announce, failure: FailureNam
 
 /** The announce as input for the swarm. */
 function peerOf(announce: Announce): PeerAnnounce {
-  const { request, user, torrent, site, overSocket } = announce
+  const { request, user, torrent, site, overSocket, over } = announce
   const endpoints = announce.endpoints ?? NO_ENDPOINTS
   const { kind, state } = transition(request.event, request.left)
   return {
@@ -80,11 +89,12 @@ function peerOf(announce: Announce): PeerAnnounce {
     uploaded: request.uploaded,
     downloaded: request.downloaded,
     left: request.left,
-    want: state === 'stopped' ? 0 : request.numwant,
+    want: state === 'stopped' || over ? 0 : request.numwant,
     withPeerIds: !request.compact,
     completed: torrent?.completed ?? 0,
     expectedPeers: torrent?.peers ?? 0,
     account: user && torrent && site ? accountOf(user, torrent, site) : undefined,
+    admits: over?.admits,
   }
 }
 

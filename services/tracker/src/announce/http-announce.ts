@@ -1,5 +1,5 @@
 import { type Passkey, parseAnnounceQuery, WARNINGS, type WarningName } from '@vault-and-tracker/bencode-tracker'
-import { recoveryInterval, withJitter } from '../swarm/interval.ts'
+import { recoveryInterval, spreadInterval, withJitter } from '../swarm/interval.ts'
 import { listPeers, NO_COMPACT_PEERS, selectPeers } from '../swarm/selection.ts'
 import { NO_PEERS, type SwarmAnswer, type Swarms } from '../swarm/swarm.ts'
 import { Announce, countAnnounce, warningOf } from './announce.ts'
@@ -69,7 +69,8 @@ export class HttpAnnounce extends Announce {
   }
 
   answered(answer: SwarmAnswer): void {
-    this.reply(warningOf(answer), answer)
+    if (answer.status === 'not_admitted') this.refused(this.refusalOverLimit(this.options.refusals))
+    else this.reply(warningOf(this, answer), answer)
   }
 
   failed(error: unknown): void {
@@ -89,7 +90,8 @@ export class HttpAnnounce extends Announce {
     const { complete, incomplete, completed: downloaded } = answer
     const { address: externalIp } = this
     const { trackerId, noPeerId } = request
-    const interval = fixed ?? withJitter(regular, random)
+    const spread = name === 'over_announce_limit' && !answer.recovering ? spreadInterval : withJitter
+    const interval = fixed ?? spread(regular, random)
     const minInterval = fixed ?? minimum
     const warning = name && WARNINGS[name].message
     const { peers, peers6 } = request.compact ? selectPeers(answer.picked, requester) : NO_COMPACT_PEERS

@@ -13,5 +13,9 @@ export function createSharedCounts(redis: Redis | Cluster): SharedCounts {
       if (typeof total !== 'number') throw new UnavailableError('redis')
       return total
     },
+    read: async (key) => {
+      const count = await redis.get(`limit:${key}`)
+      return count === null ? undefined : Number(count)
+    },
   }
 }

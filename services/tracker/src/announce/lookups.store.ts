@@ -20,6 +20,7 @@ export function createLookupStore(db: Db, clock: Clock): LookupStore {
           'can_download',
           'api_blocked',
           'passkey_opens_torznab',
+          'announce_limit',
           'upload_percent',
           'download_percent',
         ])
@@ -39,6 +40,7 @@ export function createLookupStore(db: Db, clock: Clock): LookupStore {
           canDownload: row.can_download,
           apiBlocked: row.api_blocked,
           passkeyOpensTorznab: row.passkey_opens_torznab,
+          announceLimit: row.announce_limit,
           uploadPercent: row.upload_percent,
           downloadPercent: row.download_percent,
         }

@@ -22,6 +22,8 @@ export type PasskeyUser = Rates & {
   /** Whether they are blocked from the Torznab API. */
   readonly apiBlocked: boolean
   readonly passkeyOpensTorznab: boolean
+  /** Announces per minute, 0 for no limit; null for the limit of the server. */
+  readonly announceLimit: number | null
 }
 
 /** The fields of a torrent that announces need. */

@@ -1,7 +1,7 @@
 import { type FailureName, isRefusedPort, type PeerId } from '@vault-and-tracker/bencode-tracker'
 import { isUnavailable } from '@vault-and-tracker/service-kit/core/unavailable'
 import type { Announce } from './announce.ts'
-import type { CountLimit } from './limits.ts'
+import type { AnnounceLimit, CountLimit } from './limits.ts'
 import type { AnnounceTorrent, Lookups, PasskeyUser } from './lookups.ts'
 import { endpointsOf, limitKeyOf, NO_ENDPOINTS } from './peer-endpoints.ts'
 
@@ -12,7 +12,7 @@ export type TrackerMode = 'private' | 'open'
 export type RuleOptions = {
   readonly lookups: Lookups
   /** Announces per user, or per address in open mode. */
-  readonly announceLimit: CountLimit
+  readonly announceLimit: AnnounceLimit
   /** Unknown passkeys per address. */
   readonly passkeyLimit: CountLimit
   readonly clients: ClientPrefixes
@@ -71,7 +71,7 @@ export const RULES: readonly Rule[] = [
   { failures: [], isForOpenMode: false, check: lookUpRates },
 ]
 
-type LookedUp = 'user' | 'torrent' | 'site' | 'wait' | 'passkeyWait'
+type LookedUp = 'user' | 'torrent' | 'site' | 'over' | 'passkeyWait'
 
 /** Stores a value on the announce. @returns a promise if the value has to be loaded first */
 function keep<Name extends LookedUp>(
@@ -124,19 +124,19 @@ function checkAddress(announce: Announce, options: RuleOptions): FailureName | u
 }
 
 function checkLimit(announce: Announce, { announceLimit }: RuleOptions): ReturnType<Rule['check']> {
-  if (announce.wait === null) {
-    const taken = announceLimit.take(announce.user ? announce.user.id : limitKeyOf(announce.address))
-    const wait = announce.isStop && taken instanceof Promise ? taken.catch(uncounted) : taken
-    const counting = keep(announce, 'wait', wait)
+  if (announce.over === null) {
+    const { user } = announce
+    const taken = announceLimit.take(user ? user.id : limitKeyOf(announce.address), user?.announceLimit ?? undefined)
+    const over = announce.isStop && taken instanceof Promise ? taken.catch(uncounted) : taken
+    const counting = keep(announce, 'over', over)
     if (counting) return counting
   }
-  return isOver(announce.wait) ? 'announce_limit' : undefined
+  return announce.over?.admits === 'none' ? 'announce_limit' : undefined
 }
 
 /** A full Redis still carries out a stop, but cannot count it. */
-function uncounted(error: unknown): number {
+function uncounted(error: unknown): undefined {
   if (!isUnavailable(error)) throw error
-  return 0
 }
 
 function isOver(wait: number | null): boolean {

@@ -12,7 +12,7 @@ import { createTrackerRequests, type TrackerRequests } from '../announce/announc
 import { createAnnounces } from '../announce/announces.ts'
 import { createFullScrape } from '../announce/full-scrape.ts'
 import { createSharedCounts } from '../announce/limits.redis.ts'
-import { createCountLimit } from '../announce/limits.ts'
+import { createAnnounceLimit, createCountLimit } from '../announce/limits.ts'
 import { createLookupStore } from '../announce/lookups.store.ts'
 import { createLookups, type Lookups } from '../announce/lookups.ts'
 import { createRefusals } from '../announce/refusal.ts'
@@ -134,7 +134,7 @@ function createUseCases(
     mode,
     refusals,
     lookups,
-    announceLimit: limitOf('announce', config.ANNOUNCE_LIMIT),
+    announceLimit: createAnnounceLimit({ limit: config.ANNOUNCE_LIMIT, counts, clock, isStrict: mode === 'open' }),
     passkeyLimit,
     clients: clientPrefixes({ allowed: config.CLIENTS_ALLOWED, denied: config.CLIENTS_DENIED }),
     allowPrivatePeers: config.ALLOW_PRIVATE_PEERS,

@@ -26,6 +26,7 @@ import { userAddresses } from './migrations/0025-user-addresses.ts'
 import { apiTokens } from './migrations/0026-api-tokens.ts'
 import { events } from './migrations/0027-events.ts'
 import { torrentNumbers } from './migrations/0029-torrent-numbers.ts'
+import { announceLimits } from './migrations/0030-announce-limits.ts'
 
 /** All migrations. Add new ones at the end, and never change a released one. Numbers may have gaps. */
 export const MIGRATIONS = {
@@ -55,6 +56,7 @@ export const MIGRATIONS = {
   '0026-api-tokens': apiTokens,
   '0027-events': events,
   '0029-torrent-numbers': torrentNumbers,
+  '0030-announce-limits': announceLimits,
 }
 
 /** Migrates the tracker's database to the latest schema. */

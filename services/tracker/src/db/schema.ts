@@ -26,6 +26,7 @@ export type UsersTable = {
   /** 40 lowercase hex digits. */
   passkey: string
   passkey_opens_torznab: Generated<boolean>
+  announce_limit: Generated<number | null>
   /** Sessions of a lower epoch are invalid. */
   session_epoch: Generated<number>
   invites_left: Generated<number>

@@ -11,6 +11,11 @@ export function withJitter(interval: number, random: () => number): number {
   return Math.floor(interval * (1 + JITTER * random()))
 }
 
+/** An interval extended by up to its length, for users over the limit: their clients spread out and announce less often. */
+export function spreadInterval(interval: number, random: () => number): number {
+  return Math.floor(interval * (1 + random()))
+}
+
 /** The interval that is enforced: slightly less than the one sent to clients. */
 export function tolerantMinInterval(minInterval: number): number {
   return Math.floor(minInterval * TOLERANCE)

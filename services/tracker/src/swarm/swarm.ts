@@ -27,6 +27,8 @@ export type PeerAnnounce = {
   readonly completed: number
   /** Peers at the last database update. If the swarm has fewer, Redis may have lost some. */
   readonly expectedPeers: number
+  /** Set if the user is over the limit of announces: whether only `known` clients of the swarm are admitted. */
+  readonly admits?: 'none' | 'known' | 'all' | undefined
   /** The account to credit and its rates; `undefined` if transfers are not accounted. */
   readonly account: PeerAccount | undefined
 }
@@ -41,8 +43,17 @@ export type PeerAccount = {
   readonly downloadPercent: number
 }
 
-/** The outcome of an announce. Only `accepted` returns peers. `held`: another process has a socket of this client. */
-export type AnnounceStatus = 'accepted' | 'stopped_unknown_peer' | 'announce_too_soon' | 'slots_full' | 'held'
+/**
+ * The outcome of an announce. Only `accepted` returns peers. `held`: another process has a socket of this client.
+ * `not_admitted`: it is over the limit of its user, and its client is unknown or announces too often.
+ */
+export type AnnounceStatus =
+  | 'accepted'
+  | 'stopped_unknown_peer'
+  | 'announce_too_soon'
+  | 'slots_full'
+  | 'held'
+  | 'not_admitted'
 
 /** The peers that were picked: more than requested, because some may have to be skipped. */
 export type PickedPeers = {

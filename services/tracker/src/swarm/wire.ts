@@ -6,6 +6,7 @@ import {
   type AnnounceStatus,
   type Delta,
   NO_PEERS,
+  type PeerAnnounce,
   type PickedPeers,
   type SocketAnnounce,
   type SocketCount,
@@ -95,7 +96,7 @@ export function encodeSettings(settings: SwarmSettings, now: number): Buffer {
 
 // ANNOUNCE ----------------------------------------------------------------------------------------------------------
 
-export const ANNOUNCE_LENGTH = 164
+export const ANNOUNCE_LENGTH = 165
 const COMPLETED_AT = 113
 const PURPOSE_AT = 123
 const KINDS: Record<AnnounceKind, number> = { regular: 0, started: 1, completed: 2, stopped: 3 }
@@ -104,6 +105,9 @@ const MOST_DOWNLOADED = 2 ** 48 - 1
 /** 0 means an announce over HTTP. */
 const PURPOSES: Record<SocketAnnounce['purpose'], number> = { announces: 1, 'takes-over': 2, closes: 3 }
 const SCRAPES = 4
+const ADMISSION_AT = 164
+/** 0 means that the user is within the limit. */
+const ADMISSIONS: Record<NonNullable<PeerAnnounce['admits']>, number> = { none: 1, known: 1, all: 2 }
 
 /** Records picked beyond those requested, to replace the requester, its owner's other peers and peers of the other address family. */
 const SPARE_RECORDS = 10
@@ -155,6 +159,7 @@ export function writeAnnounce(
     bytes.set(account.torrent, at + 140)
   }
   if (socket !== undefined) bytes.set(socket.process, at + 156)
+  if (announce.admits !== undefined) bytes[at + ADMISSION_AT] = ADMISSIONS[announce.admits]
 }
 
 // RESULT ------------------------------------------------------------------------------------------------------------
@@ -169,6 +174,7 @@ const STATUSES: readonly AnnounceStatus[] = [
   'announce_too_soon',
   'slots_full',
   'held',
+  'not_admitted',
 ]
 
 const REJOINED = 1

@@ -6,7 +6,7 @@ import type { Lookups } from '../announce/lookups.ts'
 import type { Refusal, Refusals } from '../announce/refusal.ts'
 import { type TrackerMode, torrentFailure, userFailure } from '../announce/rules.ts'
 import type { Scrapes } from '../announce/scrape.ts'
-import { tolerantMinInterval, withJitter } from '../swarm/interval.ts'
+import { spreadInterval, tolerantMinInterval, withJitter } from '../swarm/interval.ts'
 import { transition } from '../swarm/peer-state.ts'
 import { announced, type PeerAnnounce, type ProcessId, type SwarmAnswer, type Swarms } from '../swarm/swarm.ts'
 
@@ -62,7 +62,11 @@ export class SocketAnnounces {
    */
   async close(peer: PeerAnnounce): Promise<void> {
     const { process } = this
-    await announced(this.parts.swarms, { ...peer, kind: 'stopped', state: 'stopped' }, { process, purpose: 'closes' })
+    await announced(
+      this.parts.swarms,
+      { ...peer, kind: 'stopped', state: 'stopped', admits: undefined },
+      { process, purpose: 'closes' },
+    )
   }
 
   /**
@@ -80,8 +84,15 @@ export class SocketAnnounces {
     return this.intervals()
   }
 
-  intervals(): Intervals {
-    return { interval: withJitter(INTERVAL_S, Math.random), minInterval: MIN_INTERVAL_S }
+  /** @param isOver whether the user is over the limit of announces */
+  intervals(isOver = false): Intervals {
+    const spread = isOver ? spreadInterval : withJitter
+    return { interval: spread(INTERVAL_S, Math.random), minInterval: MIN_INTERVAL_S }
+  }
+
+  /** Refuses an announce over the limit that the swarm did not admit. */
+  refuseOverLimit(announce: Announce): Refusal {
+    return announce.refusalOverLimit(this.parts.refusals)
   }
 
   refuse(...refusal: Parameters<Refusals['refuse']>): Refusal {

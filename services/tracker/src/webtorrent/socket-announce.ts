@@ -182,7 +182,7 @@ class SocketAnnounce extends Announce {
     const { relay, announces } = this.queue.parts
     const { state } = this.peer
     // The offers of a peer that is in the swarm need not wait for Redis.
-    if (this.socketPeer.isJoined && state !== 'stopped')
+    if (this.socketPeer.isJoined && state !== 'stopped' && !this.over)
       this.relayed ??= relay.relayOffers(this.socketPeer, state !== 'leecher', this.offers)
     this.socket = { process: announces.process, purpose }
     announces.tell(this)
@@ -195,9 +195,13 @@ class SocketAnnounce extends Announce {
       this.probe(holder.toString('hex'))
       return
     }
-    const warning = warningOf(answer)
+    if (answer.status === 'not_admitted') {
+      this.refused(announces.refuseOverLimit(this))
+      return
+    }
+    const warning = warningOf(this, answer)
     announces.count(this, answer, warning)
-    this.reply(answer, announces.intervals(), warning && WARNINGS[warning].message)
+    this.reply(answer, announces.intervals(warning === 'over_announce_limit'), warning && WARNINGS[warning].message)
   }
 
   /** Asks the process with a socket of this client whether that is alive. The swarm has not changed. */
@@ -220,7 +224,7 @@ class SocketAnnounce extends Announce {
     if (this.settle(answer, isJoined)) {
       sendReply(socketPeer, { ...intervals, warning })
       if (socketPeer.isJoined && relayed !== undefined) relay.relayRemaining(socketPeer, relayed)
-      else if (socketPeer.isJoined) relay.relayOffers(socketPeer, socketPeer.seeds, this.offers)
+      else if (socketPeer.isJoined && !this.over) relay.relayOffers(socketPeer, socketPeer.seeds, this.offers)
     }
     this.finish()
   }
