@@ -36,6 +36,7 @@ export function nameOfAction(action: Action): string {
 }
 
 const FIELD_NAMES: Readonly<Record<string, string>> = {
+  announceLimit: 'announces per minute',
   apiBlocked: 'blocked from Torznab',
   canDownload: 'can download',
   deleteReason: 'reason',

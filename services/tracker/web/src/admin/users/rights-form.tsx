@@ -11,7 +11,10 @@ import { ROLE_CHOICES, STATE_CHOICES } from './search.ts'
 
 type Change = Partial<Rights> & { reason?: string }
 
-const FIELDS = ['role', 'state', 'suspendedUntil', 'invitesLeft', 'downloadPercent', 'uploadPercent', 'reason'] as const
+const FIELDS = [
+  ...['role', 'state', 'suspendedUntil', 'downloadPercent', 'uploadPercent'],
+  ...['invitesLeft', 'announceLimit', 'reason'],
+]
 
 /** The role, state, permissions and rates of a user. Changes with consequences need a confirmation. */
 export function RightsForm({ user }: { user: ManagedUser }) {
@@ -79,16 +82,28 @@ export function RightsForm({ user }: { user: ManagedUser }) {
           Can use the Torznab API and API tokens
         </label>
         <RateFields rates={user} error={error} />
-        <TextField
-          label="Invites left"
-          name="invitesLeft"
-          type="number"
-          required
-          defaultValue={user.invitesLeft}
-          min={0}
-          max={10_000}
-          error={error}
-        />
+        <div className="field-row">
+          <TextField
+            label="Invites left"
+            name="invitesLeft"
+            type="number"
+            required
+            defaultValue={user.invitesLeft}
+            min={0}
+            max={10_000}
+            error={error}
+          />
+          <TextField
+            label="Announces per minute"
+            name="announceLimit"
+            type="number"
+            defaultValue={user.announceLimit ?? ''}
+            min={0}
+            max={1_000_000}
+            hint="Empty for the limit of the server, 0 for no limit."
+            error={error}
+          />
+        </div>
         <TextField
           label="Reason"
           name="reason"

@@ -14,12 +14,14 @@ export type Rights = Pick<
   | 'invitesLeft'
   | 'downloadPercent'
   | 'uploadPercent'
+  | 'announceLimit'
 >
 
 /** Identifies the rights, so that a form starts over when they change and not when anything else does. */
 export function rightsKey({ role, state, suspendedUntil, canDownload, apiBlocked, ...numbers }: Rights): string {
-  const { invitesLeft, downloadPercent, uploadPercent } = numbers
-  return [role, state, suspendedUntil, canDownload, apiBlocked, invitesLeft, downloadPercent, uploadPercent].join(' ')
+  const { invitesLeft, downloadPercent, uploadPercent, announceLimit } = numbers
+  const rest = [invitesLeft, downloadPercent, uploadPercent, announceLimit]
+  return [role, state, suspendedUntil, canDownload, apiBlocked, ...rest].join(' ')
 }
 
 /** The rights in a form, which leaves out unchecked boxes. */
@@ -38,7 +40,14 @@ export function rightsOf(values: Values, user: Rights): Rights {
     invitesLeft: number('invitesLeft'),
     downloadPercent: number('downloadPercent'),
     uploadPercent: number('uploadPercent'),
+    announceLimit: limitIn(values['announceLimit'], user),
   }
+}
+
+/** An empty field means the limit of the server. */
+function limitIn(text: string | undefined, { announceLimit }: Rights): number | null {
+  if (text === undefined) return announceLimit
+  return text === '' ? null : Number(text)
 }
 
 /** The field has no seconds, which the stored time may have. */
