@@ -29,6 +29,8 @@ describe('key and function', () => {
     ['t=search&passkey=KEY', 'search', 'KEY', 'xml'],
     ['t=search&apikey=&passkey=KEY', 'search', 'KEY', 'xml'],
     ['t=search&apikey=FIRST&apikey=SECOND', 'search', 'FIRST', 'xml'],
+    ['t=search&apikey=%00', 'search', '', 'xml'],
+    ['t=search&apikey=%00&passkey=KEY', 'search', 'KEY', 'xml'],
   ])('%s', (rawQuery, name, apiKey, format) => {
     expect(parse(rawQuery)).toMatchObject({ ok: true, function: name, apiKey, format })
   })

@@ -22,6 +22,7 @@ describe('refused requests, with their codes and statuses', () => {
     ['t=details', 400, 200, 'Missing parameter: id'],
     [`t=search&apikey=${WRONG_KEY}`, 401, 100, 'Incorrect user credentials'],
     ['t=search&apikey=short', 401, 100, 'Incorrect user credentials'],
+    ['t=search&apikey=%00', 401, 100, 'Incorrect user credentials'],
     // The key is checked before the query.
     [`t=search&apikey=${WRONG_KEY}&limit=-1`, 401, 100, 'Incorrect user credentials'],
     ['t=search&limit=-1', 400, 201, 'Incorrect parameter: limit'],

@@ -77,6 +77,33 @@ test('seeders, leechers, peers and grabs are those of the swarm', async () => {
   expect(attributes).toMatchObject({ seeders: ['7'], leechers: ['2'], peers: ['9'], grabs: ['12'] })
 })
 
+test('an item has the uploader, what its name reveals, its tags and the seed time of the site', async () => {
+  const admin = await site.tracker.signedIn('chief', 'admin')
+  const film = 'Spoken.Film.2022.FRENCH.2160p.WEB-DL.DDP5.1.Atmos.DV.HDR10.H.265-GROUP'
+  const { id } = await site.upload(film, { category: 'movies-uhd', scene: 'true' })
+  await admin.patch(`/api/torrents/${id}`, { internal: true })
+  expect((await single('t=search&q=spoken+film')).attributes).toMatchObject({
+    ...{ poster: ['uploader'], author: ['uploader'], tag: ['internal', 'scene'], year: ['2022'] },
+    ...{ language: ['French'], audio: ['Atmos DDP 5.1'], hdr: ['DV HDR10'], video: ['H.265'] },
+    minimumseedtime: ['259200'],
+  })
+
+  await site.upload('Spoken.Pack.S01.MULTi.1080p.BluRay.x264-GROUP', { anonymous: 'true' })
+  const pack = await single('t=search&q=spoken+pack')
+  for (const name of ['poster', 'author', 'language', 'episode', 'hdr'])
+    expect(pack.attributes).not.toHaveProperty(name)
+  expect(pack.attributes).toMatchObject({ season: ['1'] })
+
+  await site.upload('Spoken Writer - Spoken Book (2018) EPUB', { category: 'ebooks' })
+  const book = await single('t=book&q=spoken+writer')
+  expect(book.attributes).toMatchObject({ poster: ['uploader'], year: ['2018'] })
+  expect(book.attributes).not.toHaveProperty('author')
+
+  await admin.patch('/api/admin/site', { seedHours: 0 })
+  expect((await single('t=search&q=spoken+film')).attributes).not.toHaveProperty('minimumseedtime')
+  await admin.patch('/api/admin/site', { seedHours: null })
+})
+
 test('the volume rates are the best of torrent, user and site', async () => {
   const { id } = await site.upload('Factor.Show.S01E01.1080p.WEB-DL.H.264-GROUP')
   const rates = async (): Promise<readonly unknown[]> => {

@@ -26,9 +26,16 @@ const WRITERS: Writers = {
   },
   team: as('team'),
   poster: as('poster'),
+  author: as('author'),
   resolution: as('resolution'),
   videoCodec: as('video'),
+  audio: as('audio'),
+  hdr: as('hdr'),
+  languages: (names, add) => {
+    for (const name of names) add('language', name)
+  },
   showTitle: as('tvtitle'),
+  minimumSeedSeconds: as('minimumseedtime'),
 }
 
 const NAMES = Object.keys(WRITERS) as readonly (keyof Writers)[]

@@ -73,7 +73,16 @@ export type AttributeTypes = {
   team: string
   /** Who uploaded it. */
   poster: string
+  /** The writer of a book; of anything else the uploader, whom autobrr reads from it. */
+  author: string
   resolution: string
   videoCodec: string
+  /** Audio formats and channels, such as `TrueHD Atmos 7.1`. */
+  audio: string
+  /** Formats such as `DV HDR10`. The attribute is not in the standard. */
+  hdr: string
+  /** Their English names, which Sonarr and Radarr look up. */
+  languages: readonly string[]
   showTitle: string
+  minimumSeedSeconds: number
 }

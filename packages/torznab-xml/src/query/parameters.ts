@@ -7,6 +7,8 @@ const LISTS: ReadonlySet<string> = new Set(['cat', 'attrs', 'tag'])
 export type ParameterReader = {
   /** The value of a parameter; undefined if it is missing or blank. */
   text(name: string): string | undefined
+  /** Whether a parameter has a value that is not blank, even if no character of it is allowed. */
+  isSent(name: string): boolean
   /** Parses a value. If `parse` returns undefined, the parameter is incorrect. */
   read<T>(name: string, parse: (text: string) => T | undefined): T | undefined
   /** Records a parameter as incorrect. */
@@ -22,9 +24,11 @@ export type ParameterReader = {
  */
 export function readParameters(rawQuery: string): ParameterReader {
   const values = new Map<string, string>()
+  const sent = new Set<string>()
   for (const [rawName, rawValue] of new URLSearchParams(rawQuery)) {
     const name = rawName.toLowerCase()
     const value = cleanText(rawValue).trim()
+    if (rawValue.trim() !== '') sent.add(name)
     if (value === '') continue
     const before = values.get(name)
     if (before === undefined) values.set(name, value)
@@ -37,6 +41,7 @@ export function readParameters(rawQuery: string): ParameterReader {
   }
   return {
     text: (name) => values.get(name),
+    isSent: (name) => sent.has(name),
     read(name, parse) {
       const text = values.get(name)
       if (text === undefined) return undefined

@@ -89,7 +89,7 @@ export function parseTorznabQuery(rawQuery: string, options: ParseOptions): Torz
   const known = TORZNAB_FUNCTIONS.find((candidate) => candidate === name)
   const common = {
     format: formatOf(parameters),
-    apiKey: parameters.text('apikey') ?? parameters.text('passkey'),
+    apiKey: keyOf(parameters),
     function: known,
   }
   const refused = (error: TorznabError): TorznabRequest => ({ ...common, ok: false, error })
@@ -109,6 +109,12 @@ export function parseTorznabQuery(rawQuery: string, options: ParseOptions): Torz
 /** The requested format of a query string. */
 export function requestedFormat(rawQuery: string): Format {
   return formatOf(readParameters(rawQuery))
+}
+
+/** The key; empty if it consists of control characters, which makes it a wrong key and not a missing one. */
+function keyOf(parameters: ParameterReader): string | undefined {
+  const key = parameters.text('apikey') ?? parameters.text('passkey')
+  return key ?? (parameters.isSent('apikey') || parameters.isSent('passkey') ? '' : undefined)
 }
 
 function formatOf(parameters: ParameterReader): Format {

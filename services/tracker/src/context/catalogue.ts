@@ -56,6 +56,7 @@ export function createCatalogue(
     categories: () => categories.all(),
     categoryIds: () => categories.idsWithDeleted(),
     rates: () => site.read(),
+    requiredSeedSeconds: () => site.requiredSeedSeconds(),
     clock,
   })
   invalidations.addCache({ onChange: catalogueState.forget, onMissed: catalogueState.revalidateAll })

@@ -10,6 +10,8 @@ export type CatalogueState = {
   /** Including deleted categories that still have torrents. */
   readonly categoryIds: readonly string[]
   readonly rates: Rates
+  /** 0 for no rule. */
+  readonly requiredSeedSeconds: number
 }
 
 /** The bound on the effect of a lost invalidation. */
@@ -22,11 +24,17 @@ export function createCatalogueState(deps: {
   categories: () => Promise<readonly Category[]>
   categoryIds: () => Promise<readonly string[]>
   rates: () => Promise<Rates>
+  requiredSeedSeconds: () => Promise<number>
   clock: Clock
 }) {
   const load = async (): Promise<CatalogueState> => {
-    const [categories, categoryIds, rates] = await Promise.all([deps.categories(), deps.categoryIds(), deps.rates()])
-    return { categories, categoryIds, rates }
+    const [categories, categoryIds, rates, requiredSeedSeconds] = await Promise.all([
+      deps.categories(),
+      deps.categoryIds(),
+      deps.rates(),
+      deps.requiredSeedSeconds(),
+    ])
+    return { categories, categoryIds, rates, requiredSeedSeconds }
   }
   const cache = createValueCache({ load, clock: deps.clock, valueTtlMs: TTL_MS, serveStale: false })
   return {

@@ -1,7 +1,7 @@
-import { type FeedItem, type ItemAttributes, itemCategories } from '@vault-and-tracker/torznab-xml'
+import { type FeedItem, familyOfId, type ItemAttributes, itemCategories } from '@vault-and-tracker/torznab-xml'
 import { bestOf, type Rates } from '../announce/lookups.ts'
-import type { Category } from '../categories/categories.ts'
 import type { ListedTorrent } from '../search/listed-torrent.ts'
+import type { CatalogueState } from './catalogue-state.ts'
 import { FREELEECH } from './search-query.ts'
 
 /** The Torznab ID of torrents without a category. */
@@ -10,11 +10,15 @@ const OTHER = 8000
 export const INTERNAL = 'internal'
 export const SCENE = 'scene'
 
+/** Torznab IDs whose items have an author of their own. */
+const AUDIOBOOKS = 3030
+const BOOKS = 7000
+
+const languageNames = new Intl.DisplayNames('en', { type: 'language' })
+
 /** The values that items need in addition to their torrents. */
-type ItemContext = {
+type ItemContext = Pick<CatalogueState, 'categories' | 'rates' | 'requiredSeedSeconds'> & {
   readonly caller: Rates
-  readonly categories: readonly Category[]
-  readonly rates: Rates
   /** Without a slash at its end. */
   readonly publicUrl: string
   /** The absolute URL of a .torrent file, with the caller's key. */
@@ -23,7 +27,7 @@ type ItemContext = {
 
 /** Torrents as the items of a caller's feed. */
 export function feedItems(torrents: readonly ListedTorrent[], context: ItemContext): readonly FeedItem[] {
-  const { caller, categories, rates, publicUrl, downloadUrl } = context
+  const { caller, categories, rates, requiredSeedSeconds, publicUrl, downloadUrl } = context
   const idsOfSlugs = new Map<string, readonly number[]>()
   const idsOf = (slug: string): readonly number[] => {
     const known = idsOfSlugs.get(slug)
@@ -38,6 +42,9 @@ export function feedItems(torrents: readonly ListedTorrent[], context: ItemConte
   return torrents.map((torrent) => {
     const detailsUrl = `${publicUrl}/torrents/${torrent.id}`
     const best = bestOf([torrent, caller, rates])
+    const ids = idsOf(torrent.category)
+    const hasAuthor = ids.some((id) => id === AUDIOBOOKS || familyOfId(id) === BOOKS)
+    const uploader = torrent.anonymous ? undefined : torrent.uploader?.username
     return {
       title: torrent.name,
       detailsUrl,
@@ -48,12 +55,18 @@ export function feedItems(torrents: readonly ListedTorrent[], context: ItemConte
       files: torrent.fileCount,
       grabs: torrent.completed,
       description: '',
-      categories: idsOf(torrent.category),
+      categories: ids,
       seeders: torrent.seeders,
       leechers: torrent.leechers,
       infoHash: torrent.infoHash,
       rates: { download: best.downloadPercent / 100, upload: best.uploadPercent / 100 },
-      attributes: { ...attributesOf(torrent), tags: tagsOf(torrent, best) },
+      attributes: {
+        ...attributesOf(torrent),
+        poster: uploader,
+        author: hasAuthor ? undefined : uploader,
+        tags: tagsOf(torrent, best),
+        minimumSeedSeconds: requiredSeedSeconds > 0 ? requiredSeedSeconds : undefined,
+      },
     }
   })
 }
@@ -62,8 +75,8 @@ function tagsOf({ internal, scene }: ListedTorrent, { downloadPercent }: Rates):
   return [...(downloadPercent === 0 ? [FREELEECH] : []), ...(internal ? [INTERNAL] : []), ...(scene ? [SCENE] : [])]
 }
 
-/** The attributes of a torrent, except those that every item has. */
-function attributesOf({ externalIds, release, uploader, anonymous }: ListedTorrent): ItemAttributes {
+/** The attributes from the ids and the release name of a torrent. */
+function attributesOf({ externalIds, release }: ListedTorrent): ItemAttributes {
   const { imdb, tmdb, tvdb } = externalIds
   const isSeries = release.seasonFrom !== null || release.airDate !== null
   return {
@@ -75,11 +88,22 @@ function attributesOf({ externalIds, release, uploader, anonymous }: ListedTorre
     airDate: release.airDate === null ? undefined : new Date(`${release.airDate}T00:00:00Z`),
     year: release.year ?? undefined,
     team: release.group ?? undefined,
-    poster: anonymous ? undefined : uploader?.username,
     resolution: release.resolution ?? undefined,
     videoCodec: release.codec ?? undefined,
+    audio: textOf([...release.audio, ...(release.channels === null ? [] : [release.channels])]),
+    hdr: textOf(release.hdr),
+    languages: languagesOf(release.languages),
     showTitle: isSeries ? (release.title ?? undefined) : undefined,
   }
+}
+
+function textOf(words: readonly string[]): string | undefined {
+  return words.length === 0 ? undefined : words.join(' ')
+}
+
+/** Nothing for an unknown number of languages, because tools take the attribute as the complete list. */
+function languagesOf(codes: readonly string[]): readonly string[] {
+  return codes.includes('mul') ? [] : codes.map((code) => languageNames.of(code) ?? code)
 }
 
 /** The number of a range that has only one; undefined for a pack of several. */
