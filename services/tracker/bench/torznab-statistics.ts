@@ -20,7 +20,7 @@ const requests = Number(process.argv[2] ?? 1_000_000)
 const REPEATS = 20
 const FUNCTIONS = ['search', 'tvsearch', 'movie', 'download', 'caps', 'music', 'book', 'details']
 const CLIENTS = [
-  ...['Sonarr', 'Radarr', 'Prowlarr', 'Lidarr', 'Readarr', 'Whisparr', 'Jackett', 'NZBHydra2', 'cross-seed', 'autobrr'],
+  ...['Sonarr', 'Radarr', 'Prowlarr', 'Lidarr', 'qui', 'Whisparr', 'Jackett', 'NZBHydra2', 'cross-seed', 'autobrr'],
   ...['FlexGet', 'Medusa', 'SickChill', 'qBittorrent', 'browser', 'library', 'other'],
 ]
 

@@ -16,7 +16,7 @@ const REQUESTS = [
   ['music', 'artist=kimiko ishizaka', 'Lidarr'],
   ['search', '', 'Prowlarr'],
   ['download', 'id=a torrent', 'Sonarr'],
-  ['book', 'q=frankenstein', 'Readarr'],
+  ['book', 'q=frankenstein', 'Prowlarr'],
 ] as const
 
 /** The same numbers in every run. */

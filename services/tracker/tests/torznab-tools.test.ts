@@ -9,11 +9,10 @@ import { grab, rejections } from './tools/arr.ts'
 import { runAutobrr } from './tools/autobrr.ts'
 import { grabCrossSeed, scanCrossSeed, searchCrossSeed, startCrossSeed } from './tools/cross-seed.ts'
 import { searchFlexGet } from './tools/flexget.ts'
-import { searchJackett } from './tools/jackett.ts'
+import { type JackettSearch, searchJackett } from './tools/jackett.ts'
 import { searchAlbum, syncLidarr } from './tools/lidarr.ts'
 import { forward } from './tools/prowlarr.ts'
 import { searchFilm, syncRadarr } from './tools/radarr.ts'
-import { searchBook, syncReadarr } from './tools/readarr.ts'
 import { SONARR, searchAnime, searchDaily, searchEpisode, searchSeason, syncSonarr } from './tools/sonarr.ts'
 import { type Indexer, type Release, ToolError } from './tools/tool.ts'
 import { readXml } from './tools/xml.ts'
@@ -80,8 +79,8 @@ describe('RSS', () => {
     expect(all.flatMap(rejections)).toEqual([])
   })
 
-  test('Radarr, Lidarr and Readarr find releases', async () => {
-    for (const sync of [syncRadarr, syncLidarr, syncReadarr]) expect(await sync(indexer())).not.toHaveLength(0)
+  test('Radarr and Lidarr find releases', async () => {
+    for (const sync of [syncRadarr, syncLidarr]) expect(await sync(indexer())).not.toHaveLength(0)
   })
 
   test('cross-seed reads every torrent once and ends', async () => {
@@ -113,20 +112,34 @@ describe('search', () => {
     expect(await searchAnime(indexer(), { title: 'Sky Lanterns', tvdb: 102_001, absolute: 7 })).not.toHaveLength(0)
   })
 
-  test('Radarr, Lidarr and Readarr find films, albums and books', async () => {
+  test('Radarr and Lidarr find films and albums', async () => {
     const film = { title: 'A Quiet Film', year: 1999, tmdb: 603, imdb: 'tt0133093' }
     expect(await searchFilm(indexer(), film)).not.toHaveLength(0)
     const byTitle = await searchFilm(indexer(), { ...film, tmdb: 1, imdb: 'tt0000001' })
     expect(byTitle).not.toHaveLength(0)
     expect(await searchAlbum(indexer(), { artist: 'The Band', album: 'The Record', year: 1994 })).not.toHaveLength(0)
-    const book = await searchBook(indexer(), { author: 'Jane Writer', title: 'The Longer Road' })
-    expect([...new Set(keysOf(book))]).toEqual(['road2/epub'])
   })
 
-  test('Prowlarr, Jackett, cross-seed and FlexGet find the requested releases', async () => {
+  test('Jackett and Prowlarr find releases with the definition of the site', async () => {
+    const find = async (search: JackettSearch) => keysOf(await searchJackett(indexer(), search)).toSorted()
+    expect(await find({ Q: 'Desert Runner 2049' })).toEqual(['runner2049/2160p'])
+    const harbour = { type: 'tvsearch', Q: 'The Harbour Watch', Season: '1', Ep: '5' } as const
+    const episode = ['harbour/s01e05/hd', 'harbour/s01e05/sd']
+    expect(await find(harbour)).toEqual(episode)
+    expect(await find({ ...harbour, categories: [5000], Year: '2010' })).toEqual(episode)
+    expect(await find({ ...harbour, categories: [2000] })).toEqual([])
+    const ids = { TVDBID: '101001', IMDBID: 'tt9100001' }
+    expect(await find({ type: 'tvsearch', Season: '1', Ep: '5', ...ids })).toEqual(episode)
+    expect(await find({ type: 'movie', Q: 'A Quiet Film', Year: '1999' })).toEqual(
+      await find({ type: 'movie', IMDBID: 'tt0133093' }),
+    )
+    expect(await find({ type: 'music', Artist: 'The Band', Album: 'The Record', Year: '1994' })).not.toEqual([])
+    expect(await find({ type: 'book', Author: 'Jane Writer', Title: 'The Longer Road' })).toEqual(['road2/epub'])
+  })
+
+  test('Prowlarr, cross-seed and FlexGet find the requested releases', async () => {
     const search = { type: 'tvsearch', categories: [5000], q: 'The Harbour Watch', season: 1, episode: '5' } as const
     expect(keysOf(await forward(indexer(), search)).toSorted()).toEqual(['harbour/s01e05/hd', 'harbour/s01e05/sd'])
-    expect(keysOf(await searchJackett(indexer(), 'Desert Runner 2049'))).toEqual(['runner2049/2160p'])
     expect([...(await startCrossSeed(indexer())).media].toSorted()).toEqual(['audio', 'book', 'movie', 'tv', 'xxx'])
     const episode = { t: 'tvsearch', q: 'The Harbour Watch', season: '1', ep: '1' } as const
     expect(keysOf(await searchCrossSeed(indexer(), episode)).toSorted()).toEqual([
@@ -166,7 +179,7 @@ describe('search of a member', () => {
 })
 
 test('the programs and cross-seed get the file of a release', async () => {
-  const [release] = await searchJackett(indexer(), 'harbour')
+  const [release] = await searchJackett(indexer(), { Q: 'harbour' })
   if (release === undefined) throw new Error('nothing was found')
   expect((await grab(SONARR, indexer(), release)).length).toBeGreaterThan(0)
   expect((await grabCrossSeed(indexer(), release)).length).toBeGreaterThan(0)

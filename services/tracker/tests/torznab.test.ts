@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { decodeBencode } from '@vault-and-tracker/bencode-tracker/testing'
 import { createMember } from './support/members.ts'
 import { type ReadItem, readError, readFeed, setLimits, startTorznabSite, type TorznabSite } from './support/torznab.ts'
+import { readDefinition } from './tools/cardigann.ts'
 
 let site: TorznabSite
 
@@ -215,6 +216,32 @@ describe('functions', () => {
       ['/api/torznab', '/api/torznab/', '/api/torznab/api'].map((path) => client.get(path + query)),
     )
     for (const answer of answers) expect((await readFeed(answer)).total).toBe(1)
+  })
+
+  test('the definition has all categories, a delay within the limits, and no key', async () => {
+    const admin = await site.tracker.signedIn('keeper', 'admin')
+    await admin.patch('/api/admin/site', { name: 'Ünder: "{{ .Config.apikey }}" \u2028 🎸' })
+    await admin.patch('/api/admin/torznab/settings', { windowSeconds: 60, searchLimit: 7 })
+    const parent = 'tv'
+    await admin.post('/api/admin/categories', { slug: 'talks', name: 'Talks, "live"', torznabId: 100_123, parent })
+    const answer = await site.tracker.client().get('/api/torznab/definition.yml')
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/yaml'])
+    const { id, name, links, requestDelay, caps } = readDefinition(answer.text)
+    expect([id, name, links]).toEqual([
+      'tracker-test',
+      'Ünder: "{{ .Config.apikey }}" \u2028 🎸',
+      ['http://tracker.test/'],
+    ])
+    expect(requestDelay).toBe(8.6)
+    expect(caps.categorymappings).toContainEqual({ id: 5040, cat: 'TV/HD', desc: 'TV > HD' })
+    expect(caps.categorymappings).toContainEqual({ id: 100_123, cat: 'TV', desc: 'TV > Talks, "live"' })
+    expect(answer.text).not.toContain(site.uploader.passkey)
+
+    await admin.patch('/api/admin/torznab/settings', { enabled: false })
+    expect(readError(await site.tracker.client().get('/api/torznab/definition.yml')).code).toBe(910)
+    await admin.patch('/api/admin/torznab/settings', { enabled: true })
+    await admin.patch('/api/admin/site', { name: null })
+    await setLimits(site.tracker)
   })
 
   test('o=json answers in JSON', async () => {

@@ -5,6 +5,7 @@ import {
   type ApiLimits,
   type Caps,
   capsCategories,
+  type Definition,
   type Feed,
   type SearchQuery,
   type TorznabError,
@@ -18,6 +19,7 @@ import type { Torrents } from '../torrents/torrents.ts'
 import type { CatalogueState, CatalogueStates } from './catalogue-state.ts'
 import { feedItems, INTERNAL, SCENE } from './feed-items.ts'
 import { FREELEECH, PAGE_LIMITS, SUPPORTED_PARAMETERS, toSearchQuery } from './search-query.ts'
+import type { TorznabSettings } from './settings.ts'
 
 /** The indexer as it appears in documents. */
 export type IndexerInfo = {
@@ -42,6 +44,7 @@ export type Refusal = {
 /** The answer to a request. */
 export type Outcome =
   | { readonly kind: 'caps'; readonly caps: Caps }
+  | { readonly kind: 'definition'; readonly definition: Definition }
   | { readonly kind: 'feed'; readonly feed: Feed }
   | { readonly kind: 'file'; readonly name: string; readonly bytes: Buffer }
   | ({ readonly kind: 'refusal' } & Refusal)
@@ -87,6 +90,22 @@ export function createAnswers(deps: {
     async caps(): Promise<Outcome> {
       const [info, { categories }] = await Promise.all([indexer(), catalogue.current()])
       return { kind: 'caps', caps: capsOf(publicUrl, info, categories) }
+    },
+
+    /** What Prowlarr and Jackett need to read this indexer. The delay between requests keeps within the limits. */
+    async definition({ windowSeconds, searchLimit }: TorznabSettings): Promise<Outcome> {
+      const [info, { categories }] = await Promise.all([indexer(), catalogue.current()])
+      return {
+        kind: 'definition',
+        definition: {
+          ...info,
+          siteUrl: `${publicUrl}/`,
+          keyUrl: `${publicUrl}/me?tab=keys`,
+          supported: SUPPORTED_PARAMETERS,
+          categories: capsCategories(categories),
+          requestDelaySeconds: Math.ceil((windowSeconds / searchLimit) * 10) / 10,
+        },
+      }
     },
 
     /** A page of matches, newest first. */

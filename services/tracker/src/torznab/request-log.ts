@@ -66,7 +66,6 @@ const FAMILIES = {
   Sonarr: /\b(?:Nzb)?sonarr\b|\bNzbDrone\b/i,
   Radarr: /\bradarr\b/i,
   Lidarr: /\blidarr\b/i,
-  Readarr: /\breadarr\b/i,
   Whisparr: /\bwhisparr\b/i,
   Prowlarr: /\bprowlarr\b/i,
   Jackett: /\bjackett\b/i,
@@ -77,6 +76,7 @@ const FAMILIES = {
   Medusa: /\bmedusa\b/i,
   SickChill: /\bsick(?:chill|rage|gear|beard)\b/i,
   Mylar: /\bmylar3?\b/i,
+  qui: /^qui\//i,
   qBittorrent: /\bqbittorrent\b/i,
   browser: /^Mozilla\/\d.*\b(?:Firefox|Chrome|Safari|Gecko|Trident)\b|^Opera\//,
   library:

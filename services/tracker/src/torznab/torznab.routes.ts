@@ -9,6 +9,7 @@ import {
   type TorznabError,
   torznabError,
   writeCaps,
+  writeDefinition,
   writeError,
   writeFrame,
   writeItems,
@@ -36,6 +37,10 @@ export function torznabRoutes(options: TorznabRouteOptions): Router {
   const functions = ['/api/torznab', '/api/torznab/', '/api/torznab/api']
   router.all(functions, handlerOf(options, torznab.answer, options.errorStatus))
   router.all('/api/torznab/download', handlerOf(options, torznab.download, 'http'))
+  router.all('/api/torznab/definition.yml', async (request, response) => {
+    if (isReading(request)) send(request, response, { format: 'xml', outcome: await torznab.definition() }, 'http')
+    else refuseMethod(request, response)
+  })
   return router
 }
 
@@ -46,8 +51,7 @@ function handlerOf(
 ): RequestHandler {
   return async (request, response) => {
     if (!isReading(request)) {
-      allowReading(response)
-      sendError(response, { ...torznabError('noSuchFunction'), status: 405 }, requestedFormat(rawQueryOf(request.url)))
+      refuseMethod(request, response)
       return
     }
     const started = performance.now()
@@ -69,13 +73,27 @@ function handlerOf(
   }
 }
 
+function refuseMethod(request: Request, response: Response): void {
+  allowReading(response)
+  sendError(response, { ...torznabError('noSuchFunction'), status: 405 }, requestedFormat(rawQueryOf(request.url)))
+}
+
 function rawQueryOf(url: string): string {
   const at = url.indexOf('?')
   return at === -1 ? '' : url.slice(at + 1)
 }
 
-function send(request: Request, response: Response, { format, outcome }: Answer, errorStatus: 'http' | '200'): void {
+function send(
+  request: Request,
+  response: Response,
+  { format, outcome }: Pick<Answer, 'format' | 'outcome'>,
+  errorStatus: 'http' | '200',
+): void {
   switch (outcome.kind) {
+    case 'definition':
+      // The media type of RFC 9512.
+      sendText(response, 'application/yaml', writeDefinition(outcome.definition))
+      break
     case 'caps':
       sendText(response, contentType(format, 'caps'), writeCaps(outcome.caps, format))
       break

@@ -73,6 +73,8 @@ export type Torznab = ReturnType<typeof createTorznab>
 
 const UNAVAILABLE_RETRY_SECONDS = 5
 
+const API_DISABLED: Outcome = { kind: 'refusal', error: torznabError('apiDisabled') }
+
 const UNAVAILABLE: Refusal = {
   error: { ...torznabError('unknownError'), status: 503, description: 'The service is temporarily unavailable' },
   retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS,
@@ -101,7 +103,7 @@ export function createTorznab(deps: {
     kind: 'search' | 'download',
     address: string,
   ): Promise<Answered> {
-    if (!settings.enabled) return anonymous({ kind: 'refusal', error: torznabError('apiDisabled') })
+    if (!settings.enabled) return anonymous(API_DISABLED)
     if (request.ok && request.query.function === 'caps') return anonymous(await answers.caps())
     if (!request.ok && request.error.kind !== 'incorrectParameter')
       return anonymous({ kind: 'refusal', error: request.error })
@@ -209,6 +211,16 @@ export function createTorznab(deps: {
   }
 
   return {
+    /** The definition of this indexer for Prowlarr and Jackett, which needs no key, like caps. */
+    async definition(): Promise<Outcome> {
+      try {
+        const settings = await deps.settings.current()
+        return settings.enabled ? await answers.definition(settings) : API_DISABLED
+      } catch (error) {
+        return failed(error)
+      }
+    },
+
     /** Answers a request for a function. */
     answer: ({ rawQuery, address }: Asked): Promise<Answer> => answer(rawQuery, 'search', address),
 

@@ -5,7 +5,6 @@ import { testJackett } from './jackett.ts'
 import { testLidarr } from './lidarr.ts'
 import { testProwlarr } from './prowlarr.ts'
 import { testRadarr } from './radarr.ts'
-import { testReadarr } from './readarr.ts'
 import { testSonarr } from './sonarr.ts'
 import type { Indexer } from './tool.ts'
 
@@ -14,7 +13,6 @@ const TESTS: Readonly<Record<string, (indexer: Indexer) => Promise<unknown>>> = 
   Sonarr: testSonarr,
   Radarr: testRadarr,
   Lidarr: testLidarr,
-  Readarr: testReadarr,
   Prowlarr: testProwlarr,
   Jackett: testJackett,
   'cross-seed': testCrossSeed,

@@ -2,7 +2,7 @@ import { childOf, childrenOf, descendants, type Element, torznabValues } from '.
 import { get, type Indexer, type Release, readDocument, ToolError, wholeNumber } from './tool.ts'
 import { isTorrentFile } from './torrent-file.ts'
 
-// The code that Sonarr, Radarr, Lidarr and Readarr share, because they are forks of one program.
+// The code that Sonarr, Radarr and Lidarr share, because they are forks of one program.
 
 export type Arr = { readonly name: string; readonly version: string }
 
@@ -13,7 +13,6 @@ export type ArrCaps = {
   readonly tv: readonly string[] | undefined
   readonly movie: readonly string[] | undefined
   readonly audio: readonly string[] | undefined
-  readonly book: readonly string[] | undefined
   readonly categories: ReadonlySet<number>
 }
 
@@ -45,7 +44,6 @@ export async function fetchCaps(app: Arr, indexer: Indexer): Promise<ArrCaps> {
     tv: parametersOf('tv-search'),
     movie: parametersOf('movie-search'),
     audio: parametersOf('audio-search'),
-    book: parametersOf('book-search'),
     categories: new Set(categories.map(({ attributes }) => wholeNumber(attributes['id'], 'A category'))),
   }
 }
