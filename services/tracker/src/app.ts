@@ -28,6 +28,7 @@ import { apiError, ERRORS } from './errors.ts'
 import { eventEndpoints } from './events/events.routes.ts'
 import { createErrorAnswer, errorBodySchema } from './http/errors.middleware.ts'
 import { standardHeaders, unknownPath } from './http/headers.middleware.ts'
+import { autobrrEndpoints } from './irc/autobrr.routes.ts'
 import { noticeEndpoints } from './notices/notices.routes.ts'
 import { overviewEndpoints } from './overview/overview.routes.ts'
 import { ownTorrentEndpoints } from './own-torrents/own-torrents.routes.ts'
@@ -93,6 +94,7 @@ export const ENDPOINTS: readonly TrackerEndpoint<UseCases>[] = [
   ...ownTorrentEndpoints,
   ...torznabUsageEndpoints,
   ...siteInformationEndpoints,
+  ...autobrrEndpoints,
   ...categoryEndpoints,
   // Before the torrents, whose ids are any text.
   ...torrentFilterEndpoints,

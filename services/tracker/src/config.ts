@@ -128,6 +128,21 @@ export const settings = z.object({
         'address, and four times as many codes of a second factor per account and hour; 0 for no limit.',
     ),
   }),
+  ...group('IRC', {
+    IRC_PORT: integer({ min: 0, max: 65_535, fallback: 0 }).describe(
+      'Port of the IRC listener, which announces new torrents to members; 0 for none.',
+    ),
+    IRC_TLS_CERT: z
+      .string()
+      .optional()
+      .describe('File with the certificate and its chain (PEM). Without it, run a TLS proxy in front.'),
+    IRC_TLS_KEY: z.string().optional().describe('File with the private key of the certificate (PEM).'),
+    IRC_URL: connectionUrl('irc', 'ircs')
+      .optional()
+      .describe(
+        'Address for clients, such as `ircs://irc.example.org:6697`. Default: the host of `PUBLIC_URL` and `IRC_PORT`.',
+      ),
+  }),
   ...group('Torznab', {
     TORZNAB_ERROR_STATUS: z
       .enum(['http', '200'], 'must be http or 200')

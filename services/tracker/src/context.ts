@@ -9,6 +9,7 @@ import { type AnnounceEngine, createAnnounceEngine } from './context/announce.ts
 import { type Catalogue, createCatalogue } from './context/catalogue.ts'
 import { connect, type Start } from './context/connections.ts'
 import { createEventUseCases, type EventUseCases } from './context/events.ts'
+import { createIrcPart, type IrcPart } from './context/irc.ts'
 import { createStaffOverview, type StaffOverview } from './context/overview.ts'
 import { createRest, type Rest } from './context/rest.ts'
 import { createSavedSearchUseCases } from './context/saved-searches.ts'
@@ -26,6 +27,7 @@ export type UseCases = Site &
   AnnounceEngine['useCases'] &
   TokenUseCases &
   EventUseCases &
+  Pick<IrcPart, 'ircSite'> &
   ReturnType<typeof createSavedSearchUseCases> &
   ReturnType<typeof createUnit3dUseCases> &
   StaffOverview & { readonly addresses: Addresses }
@@ -37,6 +39,8 @@ export type Context = {
   readonly announces: AnnounceEngine['requests']
   /** Undefined if WebSockets are disabled. */
   readonly sockets: AnnounceEngine['sockets']
+  /** Undefined without an IRC listener. */
+  readonly irc: IrcPart['irc']
   /** Whether announces are parsed before node:http. */
   readonly hasAnnounceFront: boolean
   readonly torznabRoutes: TorznabPart['routes']
@@ -77,8 +81,10 @@ async function join(start: Start): Promise<Omit<Context, 'close'>> {
   })
   const parts = { site, accounts, catalogue, torznab, tokens, recordAddress }
   const events = createEventUseCases(connections, { ...accounts, ...tokens, events: catalogue.events })
+  const { irc, ircSite } = await createIrcPart(connections, { ...site, ...tokens, events: catalogue.events })
   const useCases = {
-    ...{ ...site, ...accounts, ...catalogue.useCases, ...torznab.useCases, ...engine.useCases, ...tokens, ...events },
+    ...{ ...site, ...accounts, ...catalogue.useCases, ...torznab.useCases, ...engine.useCases, ...tokens },
+    ...{ ...events, ircSite },
     ...createSavedSearchUseCases(connections, parts),
     addresses,
     ...createUnit3dUseCases(connections, parts),
@@ -91,6 +97,7 @@ async function join(start: Start): Promise<Omit<Context, 'close'>> {
     rest: createRest(connections, useCases),
     announces: engine.requests,
     sockets: engine.sockets,
+    irc,
     hasAnnounceFront: connections.config.ANNOUNCE_FRONT,
     torznabRoutes: torznab.routes,
     background,

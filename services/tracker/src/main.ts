@@ -26,6 +26,10 @@ async function start(scope: Scope): Promise<void> {
     context.useCases.eventStreams.drain()
     await Promise.all([running.drain(), context.sockets?.drain()])
   })
+  if (context.irc !== undefined) {
+    scope.defer('IRC listener', () => context.irc?.drain())
+    await context.irc.listen(config.HOST, config.IRC_PORT)
+  }
   logger.info({ port: running.port, url: config.PUBLIC_URL, mode: config.TRACKER_MODE }, 'listening')
 }
 

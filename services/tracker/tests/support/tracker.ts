@@ -132,6 +132,7 @@ export async function startTracker(
   const stopping = new AbortController()
   const { server, front } = createHttpServer(context, { logger, stopping: stopping.signal })
   const running = await listen(server, { host: config.HOST, port: config.PORT }, { front })
+  await context.irc?.listen(config.HOST, config.IRC_PORT)
   const url = `http://127.0.0.1:${String(running.port)}`
   const db = createKysely<Schema>(createPool({ url: database.appUrl, name: 'test', size: 2, logger }))
   // A busy machine may take longer than the tracker waits.
@@ -179,7 +180,7 @@ export async function startTracker(
     async stop() {
       stopping.abort()
       context.useCases.eventStreams.drain()
-      await Promise.all([running.drain(), context.sockets?.drain()])
+      await Promise.all([running.drain(), context.sockets?.drain(), context.irc?.drain()])
       await context.background.stop()
       await context.close()
       await resources.close()

@@ -3,8 +3,9 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { eventually, removeTemporaryFolder, temporaryFolder } from '@vault-and-tracker/dev-env'
+import { eventually, freePort, removeTemporaryFolder, temporaryFolder } from '@vault-and-tracker/dev-env'
 import { hashOfToken, newTokenText } from '../../src/tokens/token-text.ts'
+import { plain } from '../support/irc.ts'
 import { startTracker, type TestTracker } from '../support/tracker.ts'
 import { startTrackerProcess, type TrackerProcess } from '../support/tracker-process.ts'
 
@@ -15,17 +16,25 @@ const MAX_BYTES = 20_000
 let world: TestTracker
 let tracker: TrackerProcess
 let folder: string
-let tokens: readonly string[]
+let tokens: readonly Owned[]
+let ircPort: number
+
+/** An API token and the name of its owner. */
+type Owned = { readonly name: string; readonly token: string }
 
 beforeAll(async () => {
   folder = temporaryFolder('event-clients')
   world = await startTracker()
+  ircPort = await freePort()
   tokens = await createTokens(CLIENTS / PER_USER)
   const probe = new URL('../support/memory-probe.mjs', import.meta.url).href
   tracker = await startTrackerProcess({
     DATABASE_URL: world.database.appUrl,
     REDIS_URL: world.redisUrl,
     REST_READ_LIMIT: '0',
+    // As behind a TLS proxy, whose address is not limited.
+    TRUSTED_PROXIES: '127.0.0.1',
+    IRC_PORT: String(ircPort),
     NODE_OPTIONS: `--import ${probe}?${memoryFile()}`,
   })
 })
@@ -35,8 +44,8 @@ afterAll(async () => {
   removeTemporaryFolder(folder)
 })
 
-/** The text of an API token for each of so many users, who cannot sign in. */
-async function createTokens(users: number): Promise<readonly string[]> {
+/** An API token for each of so many users, who cannot sign in. */
+async function createTokens(users: number): Promise<readonly Owned[]> {
   return Promise.all(
     Array.from({ length: users }, async (_, n) => {
       const [id, text, name] = [randomUUID(), newTokenText(), `listener${String(n)}`]
@@ -51,7 +60,7 @@ async function createTokens(users: number): Promise<readonly string[]> {
            values ($1, $2, $3, 'api', 'Tool', '{read}', now())`,
         [randomUUID(), id, hashOfToken(text)],
       )
-      return text
+      return { name, token: text }
     }),
   )
 }
@@ -79,7 +88,7 @@ async function openSocket(port: number, text: string, answer: RegExp): Promise<S
   return socket
 }
 
-async function openAll(port: number, textFor: (token: string) => string, answer: RegExp): Promise<readonly Socket[]> {
+async function openAll(port: number, textFor: (token: Owned) => string, answer: RegExp): Promise<readonly Socket[]> {
   const sockets: Socket[] = []
   for (let round = 0; round < PER_USER; round++)
     for (let from = 0; from < tokens.length; from += 50)
@@ -89,23 +98,34 @@ async function openAll(port: number, textFor: (token: string) => string, answer:
   return sockets
 }
 
-test('an idle stream of events takes little memory, and gives it back', async () => {
-  const port = Number(new URL(tracker.url).port)
-  const request = (token: string) =>
-    `GET /api/events HTTP/1.1\r\nHost: tracker.test\r\nAuthorization: Bearer ${token}\r\nUser-Agent: trial\r\n\r\n`
+/** Opens all clients twice, so that the first round has filled caches, and expects little memory for each. */
+async function expectLittleMemory(metric: string, open: () => Promise<readonly Socket[]>): Promise<void> {
   const count = async (): Promise<number> => {
     const text = await (await fetch(`${tracker.url}/metrics`)).text()
-    return Number(/^tracker_event_streams (\d+)$/m.exec(text)?.[1])
+    return Number(new RegExp(`^${metric} (\\d+)$`, 'm').exec(text)?.[1])
   }
-  for (const socket of await openAll(port, request, /id: \d+\n\n/)) socket.destroy()
+  for (const socket of await open()) socket.destroy()
   await eventually(async () => (await count()) === 0)
   const before = await bytesUsed()
-  const sockets = await openAll(port, request, /id: \d+\n\n/)
+  const sockets = await open()
   expect(await count()).toBe(CLIENTS)
-  const open = await bytesUsed()
+  const during = await bytesUsed()
   for (const socket of sockets) socket.destroy()
   await eventually(async () => (await count()) === 0)
   const after = await bytesUsed()
-  expect((open - before) / CLIENTS).toBeLessThan(MAX_BYTES)
-  expect(after - before).toBeLessThan((open - before) / 4)
+  expect((during - before) / CLIENTS).toBeLessThan(MAX_BYTES)
+  expect(after - before).toBeLessThan((during - before) / 4)
+}
+
+test('an idle stream of events takes little memory, and gives it back', async () => {
+  const request = ({ token }: Owned) =>
+    `GET /api/events HTTP/1.1\r\nHost: tracker.test\r\nAuthorization: Bearer ${token}\r\nUser-Agent: trial\r\n\r\n`
+  const port = Number(new URL(tracker.url).port)
+  await expectLittleMemory('tracker_event_streams', () => openAll(port, request, /id: \d+\n\n/))
+})
+
+test('an idle client of IRC takes little memory, and gives it back', async () => {
+  const request = ({ name, token }: Owned) =>
+    `CAP REQ :sasl\r\nNICK me\r\nUSER me 0 * :me\r\nAUTHENTICATE PLAIN\r\nAUTHENTICATE ${plain(name, token)}\r\nCAP END\r\n`
+  await expectLittleMemory('tracker_irc_connections', () => openAll(ircPort, request, / 366 me /))
 })

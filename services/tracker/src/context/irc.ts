@@ -1,0 +1,95 @@
+import { addressKey } from '@vault-and-tracker/service-kit/http/client-address'
+import { createSharedCounts } from '../announce/limits.redis.ts'
+import { createCountLimit } from '../announce/limits.ts'
+import type { Config } from '../config.ts'
+import { createAudience } from '../events/audience.ts'
+import type { Events } from '../events/events.ts'
+import type { IrcSite } from '../irc/autobrr.ts'
+import { readCertificate } from '../irc/certificate.file.ts'
+import { createIrcMetrics } from '../irc/irc.metrics.ts'
+import { createIrcServer, type IrcServer } from '../irc/irc-server.routes.ts'
+import { createIrcSignIn } from '../irc/irc-sign-in.ts'
+import type { Connections } from './connections.ts'
+import type { Site } from './site.ts'
+import type { TokenUseCases } from './tokens.ts'
+
+const BOUNDS = { perUser: 5, total: 2_000 }
+const SWEEP_EVERY_MS = 15_000
+const RENEW_EVERY_MS = 3_600_000
+/** AUTH_LIMIT is for five minutes and an account, of which an address may have ten. */
+const SIGN_INS_PER_MINUTE = 2
+
+export type IrcPart = {
+  /** Undefined if `IRC_PORT` is 0. */
+  readonly irc: IrcServer | undefined
+  readonly ircSite: () => Promise<IrcSite | undefined>
+}
+
+/**
+ * Creates the IRC listener, which does not listen yet.
+ *
+ * @throws Error if the certificate cannot be read, or only one of its files is set
+ */
+export async function createIrcPart(
+  connections: Connections,
+  parts: Pick<TokenUseCases, 'apiTokens'> & Pick<Site, 'siteConfiguration'> & { readonly events: Events },
+): Promise<IrcPart> {
+  const { config } = connections
+  const files = certificateFiles(config)
+  if (config.IRC_PORT === 0) return { irc: undefined, ircSite: () => Promise.resolve(undefined) }
+  const irc = await createServer(connections, parts, files)
+  const host = new URL(config.PUBLIC_URL).hostname
+  const url = new URL(config.IRC_URL ?? `${files === undefined ? 'irc' : 'ircs'}://${host}:${String(config.IRC_PORT)}`)
+  const tls = url.protocol === 'ircs:'
+  const port = url.port === '' ? (tls ? 6_697 : 6_667) : Number(url.port)
+  const reached = { publicUrl: config.PUBLIC_URL, host: url.hostname, port, tls }
+  return { irc, ircSite: async () => ({ name: (await parts.siteConfiguration.look()).name ?? host, ...reached }) }
+}
+
+function certificateFiles({ IRC_TLS_CERT: cert, IRC_TLS_KEY: key }: Config) {
+  if (cert === undefined && key === undefined) return undefined
+  if (cert === undefined || key === undefined) throw new Error('set both IRC_TLS_CERT and IRC_TLS_KEY, or neither')
+  return { cert, key }
+}
+
+async function createServer(
+  { config, redis, metrics, logger, clock, invalidations, background }: Connections,
+  { apiTokens, events }: Pick<TokenUseCases, 'apiTokens'> & { readonly events: Events },
+  files: { readonly cert: string; readonly key: string } | undefined,
+): Promise<IrcServer> {
+  const audience = createAudience(BOUNDS)
+  const isTrusted = (address: string): boolean => config.proxies.isTrusted(address)
+  const irc = createIrcServer({
+    name: new URL(config.PUBLIC_URL).hostname,
+    certificate: files && (await readCertificate(files)),
+    ...{ audience, clock, isTrusted },
+    signIn: createIrcSignIn({
+      tokens: apiTokens,
+      limit: createCountLimit({
+        name: 'irc-sign-in',
+        limit: config.AUTH_LIMIT * SIGN_INS_PER_MINUTE,
+        counts: createSharedCounts(redis),
+        clock,
+      }),
+      prepare: events.refresh,
+      limitKeyOf: (address) => (isTrusted(address) ? undefined : addressKey(address)),
+    }),
+  })
+  events.listen((read) => irc.announce(read))
+  createIrcMetrics(metrics.registry, () => irc.size())
+  const onError = (error: unknown): void => logger.warn({ err: error }, 'could not check IRC clients; will retry')
+  background.add({ everyMs: SWEEP_EVERY_MS, task: () => irc.sweep(), onError })
+  if (files !== undefined)
+    background.add({
+      everyMs: RENEW_EVERY_MS,
+      task: async () => irc.renew(await readCertificate(files)),
+      onError: (error) => logger.warn({ err: error }, 'could not read the certificate of IRC again; will retry'),
+    })
+  invalidations.addCache({
+    onChange: (change) => {
+      if (change.kind === 'expelled') void audience.check(change.userId)
+    },
+    onMissed: () => void audience.check(),
+  })
+  return irc
+}
