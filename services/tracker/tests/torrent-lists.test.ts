@@ -87,6 +87,7 @@ test.each([
   ['alive=1', 'alive'],
   ['uploader=nobody', 'uploader'],
   ['uploader=', 'uploader'],
+  ['uploader=%00', 'uploader'],
   ['imdb=tt0', 'imdb'],
   ['imdb=https://www.imdb.com/title/tt0944947/', 'imdb'],
   ['tmdb=0', 'tmdb'],

@@ -61,7 +61,10 @@ export const torrentFilters = {
   maxAge: optionalInteger({ min: 1, max: MAX_DAYS }).describe('days since the upload'),
   freeleech: queryFlag.optional(),
   alive: queryFlag.optional().meta({ description: 'whether there is a seeder' }),
-  uploader: z.string().min(1, 'must be a username').max(64, 'must be a username').optional(),
+  uploader: z
+    .string()
+    .regex(/^\P{C}{1,64}$/u, 'must be a username')
+    .optional(),
   imdb: imdbId.optional(),
   tmdb: externalId.optional(),
   tvdb: externalId.optional(),
