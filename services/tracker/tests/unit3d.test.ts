@@ -191,6 +191,7 @@ describe('the filter', () => {
     ['name=pier&startYear=2001', []],
     ['name=pier&uploader=alice&sortField=constructor&unknown=1', ['uhd', 'dvd']],
     ['name=pier&uploader=nobody', []],
+    ['name=pier%00&uploader=alice%00', ['uhd', 'dvd']],
     ['categories[]=77', []],
     ['free[]=100', []],
     ['name=lighthouse&alive=1', []],

@@ -31,7 +31,8 @@ const SORTS: ReadonlyMap<string, Sort> = new Map([
  */
 export function readFilter(query: string): Filter {
   const given = new URLSearchParams(query)
-  const text = (name: string): string | undefined => given.get(name)?.trim().slice(0, MAX_TEXT) || undefined
+  const text = (name: string): string | undefined =>
+    given.get(name)?.replace(/\p{C}/gu, '').trim().slice(0, MAX_TEXT) || undefined
   const number = (name: string, most: number): number | undefined => wholeNumber(given.get(name), most)
   const range = (from: string, to: string): NumberRange | undefined => rangeOf(number(from, 9_999), number(to, 9_999))
   const fileName = text('file_name')
