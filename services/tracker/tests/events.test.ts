@@ -2,8 +2,9 @@ import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { eventually } from '@vault-and-tracker/dev-env'
+import { createAudience } from '../src/events/audience.ts'
 import { clientOf } from '../src/events/events.routes.ts'
-import { createEventStore } from '../src/events/events.store.ts'
+import { createEventStore, insertEvent } from '../src/events/events.store.ts'
 import { bearer, createToken } from './support/api-tokens.ts'
 import { type EventReader, openEvents } from './support/event-stream.ts'
 import { makeTorrent } from './support/make-torrent.ts'
@@ -121,6 +122,35 @@ describe('a client that comes back', () => {
     expect(seen).toEqual(stored.map(({ id }) => Number(id)))
   })
 
+  test('gets many large events over one stream', async () => {
+    const from = (await open(tracker, cookieOf(bob))).lastId()
+    const id = await upload('Large.2026.720p.WEB')
+    await tracker.sql("update torrents set name = repeat('\u{1F3AC}', 255) where id = $1", [id])
+    await tracker.sql('insert into events (torrent_id, created_at) select $1, now() from generate_series(1, 399)', [id])
+    const reader = await open(tracker, after(from))
+    await eventually(() => reader.events.length === 400 || reader.isEnded())
+    expect([reader.events.length, reader.isEnded()]).toEqual([400, false])
+  })
+
+  test('sees no id before a lower one', async () => {
+    const reader = await open(replica, cookieOf(bob))
+    const id = await upload('First.2026.720p.WEB')
+    const late = await tracker.db.transaction().execute(async (trx) => {
+      await insertEvent(trx, id, new Date())
+      const second = upload('Second.2026.720p.WEB')
+      await eventually(async () => {
+        const [waiting] = await tracker.sql<{ n: string }>(
+          "select count(*) as n from pg_locks where locktype = 'advisory' and not granted",
+        )
+        return Number(waiting?.n) === 1
+      })
+      return { second }
+    })
+    await late.second
+    await eventually(() => reader.names().at(-1) === 'Second.2026.720p.WEB')
+    expect(reader.names()).toEqual(['First.2026.720p.WEB', 'First.2026.720p.WEB', 'Second.2026.720p.WEB'])
+  })
+
   test('with an id of the future or none of ours gets only new torrents', async () => {
     const all = await Promise.all(
       ['999999999999999', 'x', '-1', '9'.repeat(40)].map((id) =>
@@ -170,8 +200,25 @@ describe('a stream ends', () => {
     const client = clientOf(new ServerResponse(new IncomingMessage(new Socket())))
     let written = 0
     for (; client.isOpen(); written += 1_000) client.write('x'.repeat(1_000))
-    expect(written).toBeGreaterThan(60_000)
-    expect(written).toBeLessThan(80_000)
+    expect(written).toBeGreaterThan(128_000)
+    expect(written).toBeLessThan(140_000)
+  })
+
+  test('for all when the service stops, and none is opened beyond the total', () => {
+    const ended: string[] = []
+    const listener = (userId: string) => ({
+      userId,
+      isValid: () => Promise.resolve(true),
+      send: () => undefined,
+      end: (reason: string) => void ended.push(`${userId} ${reason}`),
+    })
+    const audience = createAudience({ perUser: 2, total: 2 })
+    audience.join(listener('a'))
+    audience.join(listener('b'))
+    expect(() => audience.join(listener('c'))).toThrow('Too many clients')
+    audience.drain()
+    expect(ended).toEqual(['a stopping', 'b stopping'])
+    expect(() => audience.join(listener('a'))).toThrow('Too many clients')
   })
 
   test('and gives everything back', async () => {

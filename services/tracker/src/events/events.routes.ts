@@ -3,8 +3,8 @@ import { StreamAnswer } from '@vault-and-tracker/rest'
 import { endpoints, type SignedInUser } from '../surface.ts'
 import type { EventStreams, StreamClient } from './event-streams.ts'
 
-/** A client that leaves more unread is disconnected: about a hundred events. */
-const MAX_UNREAD_BYTES = 64 * 1024
+/** A client that leaves more unread is disconnected. A page of events is written at once, and is smaller. */
+const MAX_UNREAD_BYTES = 128 * 1024
 
 const HEADERS = {
   'Content-Type': 'text/event-stream',

@@ -48,7 +48,8 @@ export type EventPage = { readonly events: readonly TorrentEvent[]; readonly unt
 
 export type Events = ReturnType<typeof createEvents>
 
-const PAGE = 100
+/** At most 75 KB as text. */
+const PAGE = 50
 const KEPT_DAYS = 7
 const KEPT_EVENTS = 10_000
 const DAY_MS = 86_400_000
