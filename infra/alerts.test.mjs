@@ -67,7 +67,7 @@ const CASES = {
     wrong: slow('http_request_duration_seconds', 'route="/api/torrents"'),
     silent: 9,
     fires: 13,
-    right: slow('http_request_duration_seconds', 'route="/ready"'),
+    right: slow('http_request_duration_seconds', 'route="/api/events"'),
   },
   PostgresPoolExhausted: {
     wrong: { [tracker('postgres_pool_waiting')]: '1x10' },
