@@ -130,7 +130,7 @@ export function describeApi(): OpenApiDocument {
       categories: 'The category tree',
       torrents: 'Torrents',
       'saved searches': 'Saved searches, bookmarks and their feed addresses',
-      feeds: 'Feeds of saved searches and bookmarks',
+      feeds: 'Feeds of saved searches, categories and bookmarks',
       users: 'User administration',
       moderation: 'Moderation of uploaded torrents',
       rules: 'The rules of the site',

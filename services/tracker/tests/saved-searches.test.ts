@@ -30,8 +30,8 @@ const savedBy = async ({ client }: TestMember) =>
 const bookmark = (member: TestMember, id: string, method = 'PUT') => member.client.send(method, `/api/bookmarks/${id}`)
 const list = async ({ client }: TestMember, query: string) =>
   ((await client.get(`/api/torrents?${query}`)).json as { items: { name: string; bookmarked: boolean }[] }).items
-const createFeed = ({ client }: TestMember, savedSearch: string | null) =>
-  client.post('/api/feed-tokens', { savedSearch })
+const createFeed = ({ client }: TestMember, savedSearch: string | null, category: string | null = null) =>
+  client.post('/api/feed-tokens', { savedSearch, category })
 
 /** A feed address as a reader uses it, at another replica and without a session. */
 const pathOf = (url: string): string => url.replace('http://tracker.test', '')
@@ -216,6 +216,83 @@ describe('a feed', () => {
     expect(answer.text).not.toContain(alice.passkey)
   })
 
+  test('has links that download one torrent and open nothing else', async () => {
+    const [{ link } = { link: '' }] = await items(url)
+    const { id } = (await list(alice, 'search=feeding&resolution=720p'))[0] as unknown as { id: string }
+    const key = new URL(link).searchParams.get('token') ?? ''
+    const token = new URL(url).searchParams.get('token') ?? ''
+    expect((await read(link)).status).toBe(200)
+    for (const path of [
+      `/api/feeds/download?id=${id}&token=${key}`,
+      `/api/feeds/download?id=${id}&token=${token}`,
+      link.replace(key, `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`),
+      `/api/feeds/rss?token=${key}`,
+      `/api/torznab?t=search&apikey=${key}`,
+    ])
+      expect([path, (await read(path)).status]).toEqual([path, 401])
+  })
+
+  test('is also a JSON Feed, whose entries are for people to read', async () => {
+    const jsonUrl = url.replace('/rss?', '/json?')
+    await site.tracker.sql('update torrent_stats set seeders = 1, leechers = 2')
+    const answer = await read(jsonUrl)
+    expect(answer.headers.get('content-type')).toBe('application/feed+json; charset=utf-8')
+    const [{ guid, link } = { guid: '', link: '' }] = await items(url)
+    const entry = {
+      ...{ id: guid, url: guid, title: 'Feeding.Harbour.S01E01.1080p.WEB.x264-GRP', tags: [] },
+      content_text: 'TV / HD, 976.6 KiB, 1 seeder, 2 leechers',
+      date_published: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      authors: [{ name: 'uploader' }],
+      attachments: [{ url: link, mime_type: 'application/x-bittorrent' }],
+    }
+    expect(JSON.parse(answer.text)).toEqual({
+      ...{ version: 'https://jsonfeed.org/version/1.1', language: 'en', home_page_url: 'http://tracker.test/saved' },
+      title: expect.stringMatching(/^Harbour <&> more/),
+      description: expect.any(String),
+      items: [entry],
+    })
+    const etag = answer.headers.get('etag') ?? ''
+    await site.tracker.sql('update torrent_stats set seeders = 5')
+    expect((await read(jsonUrl, { 'if-none-match': etag })).status).toBe(304)
+    expect((await read(url)).text).toContain('<description>TV / HD, 976.6 KiB, 5 seeders, 2 leechers</description>')
+  })
+
+  test('of a category follows its slug and ends with it', async () => {
+    const admin = await site.tracker.signedIn('boss', 'admin')
+    const sub = { slug: 'harbours', name: 'Harbours', torznabId: 100_500, parent: 'tv' }
+    const made = await admin.post('/api/admin/categories', sub)
+    await site.upload('Categorised.Harbour.S01E01.1080p.WEB.x264-GRP', { category: 'harbours', anonymous: 'true' })
+    const created = await createFeed(alice, null, 'harbours')
+    const feed = created.member('url')
+    const titles = async () => (await items(feed)).map(({ title }) => title)
+    expect(await titles()).toEqual(['Categorised.Harbour.S01E01.1080p.WEB.x264-GRP'])
+    const json: unknown = JSON.parse((await read(created.member('jsonUrl'))).text)
+    expect(json).toMatchObject({ title: expect.stringMatching(/^TV \/ Harbours/) })
+    expect(json).not.toHaveProperty('items.0.authors')
+    const renamed = await admin.patch(`/api/admin/categories/${made.member('id')}`, { slug: 'ports' })
+    expect(renamed.status).toBe(200)
+    expect(await titles()).toHaveLength(1)
+    expect((await alice.client.get('/api/feed-tokens')).json).toMatchObject({
+      items: expect.arrayContaining([expect.objectContaining({ category: 'ports', savedSearch: null })]),
+    })
+    expect((await createFeed(alice, null, 'harbours')).status).toBe(404)
+    expect((await createFeed(alice, searchId, 'ports')).status).toBe(400)
+    await site.tracker.sql("update categories set deleted_at = now() where slug = 'ports'")
+    expect((await read(feed)).status).toBe(401)
+    await site.tracker.sql("update categories set deleted_at = null where slug = 'ports'")
+  })
+
+  test('opens with the session of a browser, whose links need it too', async () => {
+    const own = (list: string) => alice.client.get(`/api/feeds/rss?${list}`)
+    const [item] = (await readFeed(await own(`savedSearch=${searchId}`))).items
+    expect(item?.link).toMatch(/^http:\/\/tracker\.test\/api\/torrents\/[^/]+\/download$/)
+    expect((await alice.client.get(pathOf(item?.link ?? ''))).status).toBe(200)
+    expect((await readFeed(await own('category=tv'))).items).not.toHaveLength(0)
+    expect((await own('category=nothing')).status).toBe(404)
+    expect((await bob.client.get(`/api/feeds/json?savedSearch=${searchId}`)).status).toBe(404)
+    expect((await read('/api/feeds/rss')).status).toBe(401)
+  })
+
   test('has a tag that only its items change', async () => {
     const first = await read(url)
     const etag = first.headers.get('etag') ?? ''
@@ -285,10 +362,10 @@ describe('a feed', () => {
   })
 
   test('follows the state of its owner and the switch of the API', async () => {
+    const link = (await items(url))[0]?.link ?? ''
     const statusWhen = async (changes: string, back: string) => {
       await site.tracker.sql(`update users set ${changes} where id = $1`, [alice.id])
-      const unknown = `/api/feeds/download?id=${searchId}&${new URL(url).search.slice(1)}`
-      const statuses = [(await read(url)).status, (await read(unknown)).status]
+      const statuses = [(await read(url)).status, (await read(link)).status]
       await site.tracker.sql(`update users set ${back} where id = $1`, [alice.id])
       return statuses
     }
@@ -305,7 +382,7 @@ describe('a feed', () => {
     await accounts.change(alice.id, { state: 'active' })
     expect(await statusWhen("state = 'banned'", "state = 'active'")).toEqual([401, 401])
     expect(await statusWhen('api_blocked = true', 'api_blocked = false')).toEqual([403, 403])
-    expect(await statusWhen('can_download = false', 'can_download = true')).toEqual([200, 404])
+    expect(await statusWhen('can_download = false', 'can_download = true')).toEqual([200, 403])
     const { torznabConfiguration } = replica.context.useCases
     await torznabConfiguration.change({ enabled: false }, alice.id)
     expect((await read(url)).status).toBe(403)

@@ -70,7 +70,7 @@ export function createRest(
       ...shared,
       guards: {
         ...{ anyone, session: signedIn, account: signedIn, member: signedIn, moderator: signedIn, admin: signedIn },
-        feed: createFeedGuard({ feeds, proxies }),
+        feed: createFeedGuard({ feeds, proxies, sessions: member }),
       },
       readBody,
       // Endpoints without query parameters accept any query.

@@ -1,5 +1,6 @@
 import type { RecordAddress } from '../addresses/addresses.ts'
 import { createLeadership } from '../redis/leadership.redis.ts'
+import type { FeedFormat } from '../saved-searches/feed-documents.ts'
 import { createFeeds } from '../saved-searches/feeds.ts'
 import { createSavedSearchStore } from '../saved-searches/saved-searches.store.ts'
 import { createSavedSearches } from '../saved-searches/saved-searches.ts'
@@ -55,6 +56,6 @@ export function createSavedSearchUseCases(
   return {
     ...{ savedSearches, feeds },
     /** The address of a feed. */
-    feedUrl: (token: string): string => `${config.PUBLIC_URL}/api/feeds/rss?token=${token}`,
+    feedUrl: (token: string, format: FeedFormat): string => `${config.PUBLIC_URL}/api/feeds/${format}?token=${token}`,
   }
 }

@@ -27,6 +27,7 @@ import { apiTokens } from './migrations/0026-api-tokens.ts'
 import { events } from './migrations/0027-events.ts'
 import { torrentNumbers } from './migrations/0029-torrent-numbers.ts'
 import { announceLimits } from './migrations/0030-announce-limits.ts'
+import { categoryFeeds } from './migrations/0031-category-feeds.ts'
 
 /** All migrations. Add new ones at the end, and never change a released one. Numbers may have gaps. */
 export const MIGRATIONS = {
@@ -57,6 +58,7 @@ export const MIGRATIONS = {
   '0027-events': events,
   '0029-torrent-numbers': torrentNumbers,
   '0030-announce-limits': announceLimits,
+  '0031-category-feeds': categoryFeeds,
 }
 
 /** Migrates the tracker's database to the latest schema. */

@@ -316,8 +316,9 @@ export type TokensTable = {
   hash: Fixed<Buffer>
   /** One feed, or the APIs that the scopes open. */
   purpose: Fixed<'feed' | 'api'>
-  /** The list of a feed; null for the bookmarks. */
+  /** The list of a feed is a saved search, a category, or without both the bookmarks. */
   saved_search_id: ColumnType<string | null, string | null | undefined, never>
+  category_id: ColumnType<string | null, string | null | undefined, never>
   /** Null for a feed, as the scopes. Unique per user, case-insensitively. */
   name: ColumnType<string | null, string | undefined, never>
   scopes: ColumnType<string[] | null, string[] | undefined, never>

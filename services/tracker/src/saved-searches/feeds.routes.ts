@@ -1,27 +1,45 @@
-import { createHash } from 'node:crypto'
 import { FileAnswer } from '@vault-and-tracker/rest'
-import { contentType, type Feed, writeFrame, writeItems } from '@vault-and-tracker/torznab-xml'
 import { z } from 'zod'
 import { time } from '../http/fields.ts'
 import { torrentFileHeaders } from '../http/torrent-file-headers.ts'
 import { endpoints } from '../surface.ts'
 import type { Tokens } from '../tokens/tokens.ts'
-import type { Feeds } from './feeds.ts'
+import { FEED_TYPES, type FeedFormat, writeFeedDocument } from './feed-documents.ts'
+import type { FeedReader, Feeds } from './feeds.ts'
 
 const feedToken = z
   .object({
     id: z.string(),
-    savedSearch: z.string().nullable().meta({ description: 'id; null for the bookmarks' }),
+    savedSearch: z.string().nullable().meta({ description: 'id' }),
+    category: z.string().nullable().meta({ description: 'slug; null like `savedSearch` for the bookmarks' }),
     created: time,
     lastUsed: time.nullable().meta({ description: 'up to a minute late' }),
   })
   .meta({ id: 'FeedToken' })
 
-const endpoint = endpoints<{ feeds: Feeds; tokens: Tokens; feedUrl: (token: string) => string }>()
+const endpoint = endpoints<{
+  feeds: Feeds
+  tokens: Tokens
+  feedUrl: (token: string, format: FeedFormat) => string
+}>()
 const own = { tag: 'saved searches', access: 'member' } as const
-const token = z.string().meta({ description: 'of this feed, or an API token' })
+const url = z.string().meta({ description: 'contains the token, and is shown only once' })
 
-/** Feeds of saved searches and bookmarks, and their addresses. */
+const feed = {
+  tag: 'feeds',
+  access: 'feed',
+  method: 'GET',
+  limit: 'search',
+  isConditional: true,
+  errors: ['NOT_FOUND'],
+  query: z.object({
+    token: z.string().optional().meta({ description: 'of this feed, or an API token; without it, the cookie counts' }),
+    savedSearch: z.string().optional().meta({ description: 'id; with an API token or the cookie' }),
+    category: z.string().optional().meta({ description: 'slug; with an API token or the cookie' }),
+  }),
+} as const
+
+/** Feeds of saved searches, categories and bookmarks, and their addresses. */
 export const feedEndpoints = [
   endpoint({
     ...own,
@@ -38,15 +56,17 @@ export const feedEndpoints = [
     method: 'POST',
     path: '/api/feed-tokens',
     operationId: 'createFeed',
-    summary: 'Create an address for a feed of a saved search or of your bookmarks; at most 50',
+    summary: 'Create the addresses of a feed of a saved search, a category or your bookmarks; at most 50',
     limit: 'write',
-    body: z.object({ savedSearch: z.string().nullable() }),
+    body: z
+      .object({ savedSearch: z.string().nullable(), category: z.string().nullable().default(null) })
+      .refine((list) => list.savedSearch === null || list.category === null, 'must name one list'),
     status: 201,
-    answer: feedToken.extend({ url: z.string().meta({ description: 'contains the token, and is shown only once' }) }),
+    answer: feedToken.extend({ url, jsonUrl: url }),
     errors: ['NOT_FOUND', 'CONFLICT'],
     handle: async ({ body, caller }, { tokens, feedUrl }) => {
-      const { text, ...created } = await tokens.create(caller.session.account.id, body.savedSearch)
-      return { ...created, url: feedUrl(text) }
+      const { text, ...created } = await tokens.create(caller.session.account.id, body)
+      return { ...created, url: feedUrl(text, 'rss'), jsonUrl: feedUrl(text, 'json') }
     },
   }),
   endpoint({
@@ -61,24 +81,20 @@ export const feedEndpoints = [
     handle: ({ params, caller }, { tokens }) => tokens.revoke(params.id, caller.session.account.id),
   }),
   endpoint({
-    tag: 'feeds',
-    access: 'feed',
-    method: 'GET',
+    ...feed,
     path: '/api/feeds/rss',
     operationId: 'readFeed',
     summary: 'Read a feed as RSS: its newest 100 torrents',
-    limit: 'search',
-    query: z.object({
-      token,
-      savedSearch: z
-        .string()
-        .optional()
-        .meta({ description: 'the list that an API token reads; the bookmarks without it' }),
-    }),
-    answerTypes: ['application/rss+xml'],
-    isConditional: true,
-    errors: ['NOT_FOUND'],
-    handle: async ({ caller }, { feeds }) => feedAnswer(await feeds.read(caller)),
+    answerTypes: [FEED_TYPES.rss],
+    handle: ({ caller }, { feeds }) => feedAnswer(feeds, caller, 'rss'),
+  }),
+  endpoint({
+    ...feed,
+    path: '/api/feeds/json',
+    operationId: 'readJsonFeed',
+    summary: 'Read a feed as JSON Feed 1.1: its newest 100 torrents',
+    answerTypes: [FEED_TYPES.json],
+    handle: ({ caller }, { feeds }) => feedAnswer(feeds, caller, 'json'),
   }),
   endpoint({
     tag: 'feeds',
@@ -88,7 +104,7 @@ export const feedEndpoints = [
     operationId: 'downloadFromFeed',
     summary: 'Download the .torrent file with the passkey of the feed owner',
     limit: 'download',
-    query: z.object({ id: z.string(), token }),
+    query: z.object({ id: z.string(), token: z.string().meta({ description: 'of the link in a feed' }) }),
     answerTypes: ['application/x-bittorrent'],
     errors: ['NOT_FOUND'],
     handle: async ({ query, caller }, { feeds }) => {
@@ -98,13 +114,10 @@ export const feedEndpoints = [
   }),
 ]
 
-/** The document with a tag that changes only with its items, because the counts of peers change all the time. */
-function feedAnswer(feed: Feed): FileAnswer {
-  const [before, after] = writeFrame(feed, 'xml')
-  const unchanging = feed.items.map((item) => ({ ...item, seeders: 0, leechers: 0, grabs: 0 }))
-  const tag = createHash('sha256').update(before).update(writeItems(unchanging, 'xml')).digest('base64url')
-  return new FileAnswer(Buffer.from(`${before}${writeItems(feed.items, 'xml')}${after}`), {
-    'Content-Type': contentType('xml', 'feed'),
+async function feedAnswer(feeds: Feeds, reader: FeedReader, format: FeedFormat): Promise<FileAnswer> {
+  const { text, tag } = writeFeedDocument(await feeds.read(reader), format)
+  return new FileAnswer(Buffer.from(text), {
+    'Content-Type': `${FEED_TYPES[format]}; charset=utf-8`,
     'Cache-Control': 'private, no-cache',
     ETag: `W/"${tag}"`,
   })

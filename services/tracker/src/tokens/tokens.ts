@@ -3,34 +3,37 @@ import { batchedLoader } from '@vault-and-tracker/service-kit/core/cache'
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { isId, newId } from '@vault-and-tracker/service-kit/core/ids'
 import { apiError } from '../errors.ts'
-import { hashOfToken } from './token-text.ts'
+import { hashOfToken, isLinkKey, type LinkingToken, tokenIdIn } from './token-text.ts'
 import type { TokenUses } from './token-uses.ts'
 
+/** The list of a feed: a saved search by its id, a category by its slug, or without both the bookmarks. */
+export type FeedList = { readonly savedSearch: string | null; readonly category: string | null }
+
 /** A credential for one feed of a user, without its text, which is shown only once. */
-export type Token = {
+export type Token = FeedList & {
   readonly id: string
-  /** The list of the feed; null for the bookmarks. */
-  readonly savedSearch: string | null
   readonly created: Date
   /** Up to a minute late. */
   readonly lastUsed: Date | null
 }
 
 /** A token and its owner. */
-export type OwnedToken = Token & { readonly userId: string }
+export type OwnedToken = Token & LinkingToken & { readonly userId: string }
 
-export type NewToken = Pick<OwnedToken, 'id' | 'userId' | 'savedSearch' | 'created'> & { readonly hash: Buffer }
+export type NewToken = FeedList & Pick<OwnedToken, 'id' | 'userId' | 'created'> & { readonly hash: Buffer }
 
 /** The store of tokens. Each method is one atomic change. */
 export type TokenStore = {
   /** @param most the number of tokens that a user can have */
-  create(token: NewToken, most: number): Promise<'done' | 'full' | 'unknown saved search'>
+  create(token: NewToken, most: number): Promise<'done' | 'full' | 'unknown list'>
   /** All tokens of a user, newest first. */
   listBy(userId: string): Promise<readonly Token[]>
   /** @returns whether the user had it */
   revoke(id: string, userId: string): Promise<boolean>
   /** Tokens by hash in hex. Leaves out unknown ones. */
   byHashes(hashes: readonly string[]): Promise<ReadonlyMap<string, OwnedToken>>
+  /** Tokens by id. Leaves out unknown ones. */
+  byIds(ids: readonly string[]): Promise<ReadonlyMap<string, OwnedToken>>
 }
 
 export type Tokens = ReturnType<typeof createTokens>
@@ -53,18 +56,16 @@ export function createTokens({
   clock: Clock
 }) {
   const byHash = batchedLoader((hashes: readonly string[]) => store.byHashes(hashes), BATCHES)
+  const byId = batchedLoader((ids: readonly string[]) => store.byIds(ids), BATCHES)
 
   return {
-    /**
-     * @param savedSearch the list of the feed; null for the bookmarks
-     * @throws ApiError NOT_FOUND if the user has no such saved search, CONFLICT if they have too many tokens
-     */
-    async create(userId: string, savedSearch: string | null): Promise<Token & { readonly text: string }> {
-      if (savedSearch !== null && !isId(savedSearch)) throw unknownSearch()
+    /** @throws ApiError NOT_FOUND if there is no such list, CONFLICT if the user has too many tokens */
+    async create(userId: string, { savedSearch, category }: FeedList): Promise<Token & { readonly text: string }> {
+      if (savedSearch !== null && !isId(savedSearch)) throw unknownList()
       const text = randomBytes(TOKEN_BYTES).toString('base64url')
-      const token = { id: newId(), savedSearch, created: new Date(clock.now()) }
+      const token = { id: newId(), savedSearch, category, created: new Date(clock.now()) }
       const outcome = await store.create({ ...token, userId, hash: hashOfToken(text) }, MAX_TOKENS)
-      if (outcome === 'unknown saved search') throw unknownSearch()
+      if (outcome === 'unknown list') throw unknownList()
       if (outcome === 'full')
         throw apiError('CONFLICT', `You already have ${MAX_TOKENS} feed addresses. Revoke one that you no longer use.`)
       return { ...token, lastUsed: null, text }
@@ -83,9 +84,18 @@ export function createTokens({
       if (token !== undefined) uses.add(token, address)
       return token
     },
+
+    /** The token to which the key of a link to a subject belongs. See `linkKeyOf`. */
+    async findByLink(key: string, subject: string, address: string): Promise<OwnedToken | undefined> {
+      const id = tokenIdIn(key)
+      const token = id === undefined ? undefined : await byId(id)
+      if (token === undefined || !isLinkKey(key, token, subject)) return undefined
+      uses.add(token, address)
+      return token
+    },
   }
 }
 
-function unknownSearch(): Error {
-  return apiError('NOT_FOUND', 'There is no such saved search.')
+function unknownList(): Error {
+  return apiError('NOT_FOUND', 'There is no such saved search or category.')
 }

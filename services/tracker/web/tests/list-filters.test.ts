@@ -182,10 +182,15 @@ test.each([DESKTOP, NARROW])(
     await page.getByRole('button', { name: 'Save changes' }).waitFor({ state: 'detached' })
     expect(await problems('saved-search')).toEqual([])
 
+    const discovered: unknown = await page.evaluate(
+      `fetch(document.querySelector('link[type="application/feed+json"]').href).then((answer) => answer.json())`,
+    )
+    expect(discovered).toMatchObject({ title: expect.stringMatching(/^Sharp films/) })
+
     await press('Feeds')
     await press('Create feed address')
-    await press('Show feed address')
-    const url = (await page.locator('dialog code').textContent()) ?? ''
+    await press('Show RSS address')
+    const url = (await page.locator('dialog code').first().textContent()) ?? ''
     expect(await problems('saved-search-feeds')).toEqual([])
     expect(await fetched(url)).toBe(200)
     await press('Revoke feed address of', false)
@@ -212,6 +217,16 @@ test.each([DESKTOP, NARROW])(
     expect(await problems('saved-nothing')).toEqual([])
   },
 )
+
+test('a category has feeds of its own', async () => {
+  const visit = await site.open('/torrents?category=movies', DESKTOP, member)
+  const { page, problems } = visit
+  await page.getByRole('heading', { name: 'Movies', level: 1 }).waitFor()
+  await page.getByRole('button', { name: 'Feeds' }).press('Enter')
+  await page.getByRole('button', { name: 'Create feed address' }).press('Enter')
+  await page.getByRole('list', { name: 'Feed addresses' }).waitFor()
+  expect(await problems('category-feeds')).toEqual([])
+})
 
 test('a torrent is bookmarked in its row and on its page', async () => {
   const visit = await site.open('/torrents?resolution=1080p', NARROW, member)

@@ -6,27 +6,32 @@ import { Ago, formatExactTime } from '@vault-and-tracker/web-kit/format'
 import { api, type FeedToken } from '../../api/client.ts'
 import { feedTokens } from './queries.ts'
 
-/** The feed addresses of a list. @param props `savedSearch` is null for the bookmarks */
-export function FeedsDialog(props: { savedSearch: string | null; name: string; onClose: () => void }) {
-  const { savedSearch, name, onClose } = props
+/** A list by its saved search or category; without both, the bookmarks. */
+export type FeedList = Pick<FeedToken, 'savedSearch' | 'category'>
+
+/** The feed addresses of a list. */
+export function FeedsDialog({ list, name, onClose }: { list: FeedList; name: string; onClose: () => void }) {
   const queries = useQueryClient()
   const { data, error, refetch, dataUpdatedAt } = useQuery(feedTokens)
-  const create = useMutation<FeedToken & { url: string }, ApiError>({
-    mutationFn: () => read(api.POST('/api/feed-tokens', { body: { savedSearch } })),
+  const create = useMutation<FeedToken & { url: string; jsonUrl: string }, ApiError>({
+    mutationFn: () => read(api.POST('/api/feed-tokens', { body: list })),
     onSuccess: () => queries.invalidateQueries({ queryKey: feedTokens.queryKey }),
     onError: toastProblem,
   })
-  const own = data?.filter((each) => each.savedSearch === savedSearch)
+  const own = data?.filter(
+    ({ savedSearch, category }) => savedSearch === list.savedSearch && category === list.category,
+  )
   return (
     <Dialog title={`Feeds of ${name}`} onClose={onClose}>
       <p>
-        Add a feed address to an RSS reader or a torrent client. It works without signing in: anyone who has it can read
-        this list and download torrents as you.
+        Add a feed address to a feed reader or a torrent client. It works without signing in: anyone who has it can read
+        this list and download its torrents as you.
       </p>
       {create.data && (
         <div className="notice" role="status">
-          <p>Copy the new address. It is shown only once.</p>
-          <Secret text={create.data.url} what="feed address" />
+          <p>Copy the new address as RSS or JSON Feed. It is shown only once.</p>
+          <Secret text={create.data.url} what="RSS address" />
+          <Secret text={create.data.jsonUrl} what="JSON Feed address" />
         </div>
       )}
       {own === undefined ? (

@@ -4,29 +4,53 @@ import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
 import { lazyDialog, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
 import { Button } from '@vault-and-tracker/web-kit/form'
 import { useEffect, useState } from 'react'
-import { api, type SavedSearch } from '../../api/client.ts'
+import { api, type CategoryTree, type SavedSearch } from '../../api/client.ts'
+import { categories, flatten } from '../../api/queries.ts'
 import { addressOf, filtersIn, type ListSearch, textOf } from '../list-search.ts'
+import type { FeedList } from './feeds-dialog.tsx'
 import { savedSearches } from './queries.ts'
 
 const SaveDialog = lazyDialog(async () => (await import('./save-dialog.tsx')).SaveDialog)
 const FeedsDialog = lazyDialog(async () => (await import('./feeds-dialog.tsx')).FeedsDialog)
 
-/** The heading of the list: the name of the saved search that it shows, if any. */
+/** The heading of the list: the name of the saved search or category that it shows, if any. */
 export function SavedHead({ search }: { search: ListSearch }) {
   const saved = useSaved(search)
   useVisit(saved?.id)
   const [isOpen, setOpen] = useState(false)
-  const isBookmarks = saved === undefined && textOf(search) === 'mine=bookmarked'
-  const name = saved?.name ?? (isBookmarks ? 'Bookmarks' : undefined)
-  if (name === undefined) return <h1 className="visually-hidden">Torrents</h1>
+  const { data: tree = [] } = useQuery(categories)
+  const shown = shownList(search, saved, tree)
+  if (shown === undefined) return <h1 className="visually-hidden">Torrents</h1>
+  const { name, list } = shown
   return (
     <div className="saved-head">
       <h1 dir="auto">{name}</h1>
-      <Link to="/saved">All saved searches</Link>
+      {/* Extensions of browsers discover these, and read them with the session. */}
+      <link rel="alternate" type="application/rss+xml" title={name} href={`/api/feeds/rss${queryOf(list)}`} />
+      <link rel="alternate" type="application/feed+json" title={name} href={`/api/feeds/json${queryOf(list)}`} />
+      {list.category === null && <Link to="/saved">All saved searches</Link>}
       <Button onClick={() => setOpen(true)}>Feeds</Button>
-      {isOpen && <FeedsDialog savedSearch={saved?.id ?? null} name={name} onClose={() => setOpen(false)} />}
+      {isOpen && <FeedsDialog list={list} name={name} onClose={() => setOpen(false)} />}
     </div>
   )
+}
+
+/** The list with feeds that the filters show: a saved search, the bookmarks, or all of a category. */
+function shownList(
+  search: ListSearch,
+  saved: SavedSearch | undefined,
+  tree: readonly CategoryTree[],
+): { readonly name: string; readonly list: FeedList } | undefined {
+  if (saved !== undefined) return { name: saved.name, list: { savedSearch: saved.id, category: null } }
+  const text = textOf(search)
+  if (text === 'mine=bookmarked') return { name: 'Bookmarks', list: { savedSearch: null, category: null } }
+  const category = flatten(tree).find(({ slug }) => text === `category=${slug}`)
+  return category && { name: category.path, list: { savedSearch: null, category: category.slug } }
+}
+
+function queryOf({ savedSearch, category }: FeedList): string {
+  if (savedSearch !== null) return `?savedSearch=${savedSearch}`
+  return category === null ? '' : `?category=${category}`
 }
 
 /** Saves the filters of the list under a name, or in the saved search that it shows. */

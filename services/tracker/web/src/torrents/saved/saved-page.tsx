@@ -101,7 +101,9 @@ function Actions({ row: { name, saved } }: { row: Row }) {
           </Button>
         </>
       )}
-      {open === 'feeds' && <FeedsDialog savedSearch={saved?.id ?? null} name={name} onClose={close} />}
+      {open === 'feeds' && (
+        <FeedsDialog list={{ savedSearch: saved?.id ?? null, category: null }} name={name} onClose={close} />
+      )}
       {open === 'edit' && saved && <SaveDialog saved={saved} onClose={close} />}
       {open === 'delete' && saved && <Delete saved={saved} onClose={close} />}
     </span>
