@@ -157,7 +157,7 @@ test('a member whose second factor staff removed is told by email', async () => 
      values (gen_random_uuid(), $1, 'totp', 'App', now(), '\\x00')`,
     [id],
   )
-  expect((await admin.delete(`/api/admin/users/${id}/factors`)).status).toBe(204)
+  expect((await admin.post(`/api/admin/users/${id}/factors/remove`, { password: PASSWORD })).status).toBe(204)
   expect((await smtp.next('told@example.org')).text).toContain('/me?tab=security')
 })
 
