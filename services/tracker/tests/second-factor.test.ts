@@ -356,10 +356,15 @@ test('staff who need a second factor reach only their account until they have on
   const { siteConfiguration } = tracker.context.useCases
   try {
     const moderator = await tracker.signedIn('new-moderator', 'moderator')
+    const lapsed = await tracker.signedIn('lapsed-moderator', 'moderator')
+    await addApp(lapsed)
+    const [factor] = ((await lapsed.get('/api/user/factors')).json as { items: { id: string }[] }).items
+    expect((await lapsed.post(`/api/user/factors/${factor?.id ?? ''}/remove`, { password })).status).toBe(204)
     await siteConfiguration.change({ staffSecondFactor: true }, adminId)
     await eventually(async () => (await moderator.get('/api/torrents')).status === 403)
     for (const path of ['/api/torrents', '/api/notices', '/api/admin/overview'])
-      expect(codeOf(await moderator.get(path))).toEqual([403, 'SECOND_FACTOR_MISSING'])
+      for (const client of [moderator, lapsed])
+        expect(codeOf(await client.get(path))).toEqual([403, 'SECOND_FACTOR_MISSING'])
     expect((await moderator.get('/api/user/factors')).json).toEqual({ items: [], recoveryCodes: 0, isRequired: true })
     const member = await tracker.signedIn('ordinary')
     expect((await member.get('/api/torrents')).status).toBe(200)

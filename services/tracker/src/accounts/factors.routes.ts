@@ -187,8 +187,9 @@ export const factorEndpoints = [
     errors: ['NOT_FOUND', 'CONFLICT'],
     handle: async ({ params, body, caller }, { accounts, factors, sessions }) => {
       const { account } = await confirmed(caller, body.password, accounts)
-      const sessionEpoch = await factors.remove(account, params.id)
-      await openSession({ ...account, sessionEpoch }, caller, sessions, caller.session.isStrong)
+      const { sessionEpoch, isLast } = await factors.remove(account, params.id)
+      // Without a factor, no session was opened with one.
+      await openSession({ ...account, sessionEpoch }, caller, sessions, caller.session.isStrong && !isLast)
     },
   }),
   endpoint({

@@ -87,7 +87,7 @@ export function createFactorStore(db: Db): FactorStore {
         if (keepOne && others.length === 0) return undefined
         await trx.deleteFrom('second_factors').where('id', '=', id).where('user_id', '=', holder.id).execute()
         if (others.length === 0) await replaceCodes(trx, holder.id, [])
-        return endSessions(trx, holder.id)
+        return { sessionEpoch: await endSessions(trx, holder.id), isLast: others.length === 0 }
       }),
 
     removeAll: (userId, at, by) =>

@@ -62,7 +62,11 @@ export type FactorStore = {
     codeHashes: readonly Buffer[],
   ): Promise<{ readonly sessionEpoch: number; readonly isFirst: boolean } | undefined>
   /** @returns the new epoch; undefined if there is no such factor, the epoch is outdated, or it is the last and `keepOne` */
-  remove(holder: Holder, id: string, keepOne: boolean): Promise<number | undefined>
+  remove(
+    holder: Holder,
+    id: string,
+    keepOne: boolean,
+  ): Promise<{ readonly sessionEpoch: number; readonly isLast: boolean } | undefined>
   /** Removes all factors of a user and notifies them. @returns false if there were none */
   removeAll(userId: string, at: Date, by: ActedBy | undefined): Promise<boolean>
   /** Does not end sessions. */
@@ -195,16 +199,16 @@ export function createFactors(deps: {
       )
     },
 
-    /** Removes a factor. @returns the new epoch @throws ApiError NOT_FOUND, or CONFLICT if staff need it */
-    async remove(holder: Holder & { readonly role: string }, id: string): Promise<number> {
+    /** Removes a factor. @returns the new epoch, and whether none is left @throws ApiError NOT_FOUND, or CONFLICT if staff need it */
+    async remove(holder: Holder & { readonly role: string }, id: string) {
       const keepsOne = await needsFactor(holder.role)
       const factors = await store.list(holder.id)
       if (!factors.some((factor) => factor.id === id)) throw apiError('NOT_FOUND', 'There is no such factor.')
       if (keepsOne && factors.length === 1)
         throw apiError('CONFLICT', 'Staff need a second factor. Add another one before you remove this one.')
-      const sessionEpoch = await store.remove(holder, id, keepsOne)
-      if (sessionEpoch === undefined) throw apiError('CONFLICT', 'Your factors have changed. Reload the page.')
-      return sessionEpoch
+      const removed = await store.remove(holder, id, keepsOne)
+      if (removed === undefined) throw apiError('CONFLICT', 'Your factors have changed. Reload the page.')
+      return removed
     },
 
     /** Removes all factors of a user on behalf of staff. @throws ApiError CONFLICT if there are none, or for one's own */
