@@ -1,4 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { apiError } from '../src/errors.ts'
+import { createSavedSearchStore } from '../src/saved-searches/saved-searches.store.ts'
+import { createSavedSearches } from '../src/saved-searches/saved-searches.ts'
+import { readListFilters } from '../src/torrents/torrent-filters.routes.ts'
 import { createClient } from './support/client.ts'
 import { createMember, type TestMember } from './support/members.ts'
 import { type ReadFeed, readFeed, setLimits, startTorznabSite, type TorznabSite } from './support/torznab.ts'
@@ -134,6 +138,7 @@ test('new matches notify the member once, if they want that', async () => {
   const { id } = await site.upload('Notified.Harbour.S01E01.1080p.WEB.x264-GRP')
   const notices = async () => ((await alice.client.get('/api/notices?unread=true')).json as { items: unknown[] }).items
   site.tracker.advance(120_000)
+  const before = site.tracker.now()
   for (const { context } of [site.tracker, site.tracker, replica])
     await context.useCases.savedSearches.notifyOfMatches()
   const notice = {
@@ -141,6 +146,9 @@ test('new matches notify the member once, if they want that', async () => {
     details: { search: { id: wanted, name: 'Notifying' } },
   }
   expect(await notices()).toMatchObject([notice])
+  // Notices that the member has seen are marked as read up to a time, which must not contain later ones.
+  const [{ created }] = (await notices()) as [{ created: string }]
+  expect(Date.parse(created)).toBeGreaterThanOrEqual(before)
   site.tracker.advance(120_000)
   await site.upload('Notified.Harbour.S01E02.1080p.WEB.x264-GRP')
   await site.upload('Notified.Harbour.S01E03.1080p.WEB.x264-GRP')
@@ -148,6 +156,35 @@ test('new matches notify the member once, if they want that', async () => {
   site.tracker.advance(120_000)
   await site.tracker.context.useCases.savedSearches.notifyOfMatches()
   expect(await notices()).toMatchObject([{ kind: 'search', times: 3 }])
+})
+
+test('a search that is refused notifies later, and does not keep others from their turn', async () => {
+  await save(alice, 'Refused', 'search=refused', true)
+  await save(bob, 'Admitted', 'search=refused', true)
+  const { search } = site.tracker.context.useCases
+  let isBusy = true
+  const savedSearches = createSavedSearches({
+    store: createSavedSearchStore(site.tracker.db),
+    search: {
+      recent: (queries, member, holder) =>
+        isBusy && member === alice.id
+          ? Promise.reject(apiError('UNAVAILABLE'))
+          : search.recent(queries, member, holder),
+    },
+    readFilters: readListFilters,
+    clock: { now: () => site.tracker.now() },
+  })
+  await site.upload('Refused.Harbour.S01E01.1080p.WEB.x264-GRP')
+  const namesOf = async ({ client }: TestMember) =>
+    ((await client.get('/api/notices?unread=true')).json as { items: { torrent: { name: string } | null }[] }).items
+      .map(({ torrent }) => torrent?.name ?? '')
+      .filter((name) => name.startsWith('Refused'))
+  site.tracker.advance(120_000)
+  await savedSearches.notifyOfMatches()
+  expect(await namesOf(bob)).toHaveLength(1)
+  isBusy = false
+  await savedSearches.notifyOfMatches()
+  expect([await namesOf(alice), await namesOf(bob)]).toEqual([[expect.anything()], [expect.anything()]])
 })
 
 test('bookmarks are a list, end with their torrent, and are one of each', async () => {

@@ -94,11 +94,11 @@ export function createSavedSearchStore(db: Db): SavedSearchStore {
         .limit(limit)
         .execute(),
 
-    recordCheck: ({ id, name, userId, checked }, at, recent) =>
+    recordCheck: ({ id, name, userId, checked }, { until, at }, recent) =>
       db.transaction().execute(async (trx) => {
         const { numUpdatedRows } = await trx
           .updateTable('saved_searches')
-          .set({ checked_at: at })
+          .set({ checked_at: until })
           .where('id', '=', id)
           .where('checked_at', '=', checked)
           .executeTakeFirst()

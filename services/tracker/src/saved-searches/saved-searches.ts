@@ -43,8 +43,16 @@ export type SavedSearchStore = {
   find(id: string, userId: string): Promise<SavedSearch | undefined>
   /** Those of active users that notify and were not checked since a time, the longest unchecked first. */
   unchecked(since: Date, limit: number): Promise<readonly CheckedSearch[]>
-  /** Sets the time of the check and notifies the owner of matches, unless another process did that. */
-  recordCheck(search: CheckedSearch, at: Date, recent: RecentMatches | undefined): Promise<void>
+  /**
+   * Records that matches up to `until` are known and notifies the owner of them, unless another process did that.
+   *
+   * @param times `at` is the current time
+   */
+  recordCheck(
+    search: CheckedSearch,
+    times: { readonly until: Date; readonly at: Date },
+    recent: RecentMatches | undefined,
+  ): Promise<void>
 }
 
 /** A saved search that notifies its owner, who knows all matches up to `checked`. */
@@ -62,6 +70,10 @@ const CHECK_EVERY_MS = 60_000
 const CHECKED_AT_ONCE = 50
 /** A torrent is visible at the end of its upload, a moment after its time. */
 const SETTLED_MS = 10_000
+/** A search that is refused for longer is given up until its next turn, so that others get theirs. */
+const MAX_LATE_MS = 10 * 60_000
+/** Notices wait in a queue of their own, so that a member who searches too much still receives them. */
+const QUEUE = 'saved-searches'
 
 /**
  * Searches with names.
@@ -139,9 +151,10 @@ export function createSavedSearches(deps: {
       for (const saved of await store.unchecked(new Date(now - CHECK_EVERY_MS), CHECKED_AT_ONCE)) {
         const filters = readable(saved.filters)
         const query = filters && { id: saved.id, filters, after: saved.checked, until }
-        // A search that fails must not keep the others from their turn.
-        const recent = query && (await deps.search.recent([query], saved.userId).catch(noneIfRefused))
-        await store.recordCheck(saved, until, recent?.get(saved.id))
+        const recent = query && (await deps.search.recent([query], saved.userId, QUEUE).catch(noneIfRefused))
+        const isRefused = query !== undefined && recent === undefined
+        if (isRefused && now - saved.checked.getTime() < MAX_LATE_MS) continue
+        await store.recordCheck(saved, { until, at: new Date(now) }, recent?.get(saved.id))
       }
     },
 

@@ -95,11 +95,16 @@ export function createSearch(deps: {
      * whose category or uploader does not exist. Throws as `find` does.
      *
      * @param member the id of the user who searches
+     * @param holder whose queue is used
      */
-    recent: (searches: readonly RecentQuery[], member: string): Promise<ReadonlyMap<string, RecentMatches>> =>
-      queue.admit(member, async () => {
+    recent: (
+      searches: readonly RecentQuery[],
+      member: string,
+      holder = member,
+    ): Promise<ReadonlyMap<string, RecentMatches>> =>
+      queue.admit(holder, async () => {
         const wanted = await Promise.all(searches.map((each) => recentlyWanted(each, member)))
-        return search(member, async (statements) => {
+        return search(holder, async (statements) => {
           const found = new Map<string, RecentMatches>()
           for (const each of wanted) if (each !== undefined) found.set(each.id, await each.count(statements))
           return found
