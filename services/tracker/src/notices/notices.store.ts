@@ -130,7 +130,13 @@ export function createNoticeStore(db: Db): NoticeStore {
         .updateTable('users')
         .set((eb) => ({
           mailed_notices: kinds,
-          notices_mailed_at: eb.fn.coalesce('notices_mailed_at', sql<Date>`${at}::timestamptz`),
+          // Of notices from a time without emails, none is sent later.
+          notices_mailed_at: eb
+            .case()
+            .when('mailed_notices', '=', sql<string[]>`'{}'`)
+            .then(sql<Date>`${at}::timestamptz`)
+            .else(eb.ref('notices_mailed_at'))
+            .end(),
         }))
         .where('id', '=', userId)
         .execute()

@@ -83,7 +83,7 @@ export type NoticeStore = {
   markAllRead(userId: string, until: Date, at: Date): Promise<void>
   settings(userId: string): Promise<NoticeSettings>
   mute(userId: string, kinds: readonly NoticeKind[]): Promise<void>
-  /** Sends new notices of these kinds by email too. @param at the start, unless the user received some before */
+  /** Sends new notices of these kinds by email too. @param at the start, unless the user receives some already */
   mail(userId: string, kinds: readonly NoticeKind[], at: Date): Promise<void>
 }
 
