@@ -29,7 +29,8 @@ test("a downloaded torrent is private, has the site's source, and no other track
   const file = makeTorrent('Folder', {
     files: [
       ['a/first.bin', 700_000],
-      ['second.bin', 300_000],
+      // Shown as a film without the mark that reverses the direction.
+      ['second\u202E4pm.bin', 300_000],
     ],
   })
   const answer = await member.upload(file, { category: 'other', description: 'two files\nin a folder' })
@@ -45,13 +46,13 @@ test("a downloaded torrent is private, has the site's source, and no other track
   expect(files.json).toEqual({
     items: [
       { path: 'a/first.bin', size: 700_000 },
-      { path: 'second.bin', size: 300_000 },
+      { path: 'second 4pm.bin', size: 300_000 },
     ],
     ...{ page: 1, limit: 25, total: 2, totalIsExact: true },
   })
   const second = await other.get(`/api/torrents/${answer.member('id')}/files?page=2&limit=1`)
   expect(second.json).toEqual({
-    items: [{ path: 'second.bin', size: 300_000 }],
+    items: [{ path: 'second 4pm.bin', size: 300_000 }],
     ...{ page: 2, limit: 1, total: 2, totalIsExact: true },
   })
   expect((await other.get(`/api/torrents/${answer.member('id')}/files?page=3&limit=1`)).json).toMatchObject({

@@ -47,8 +47,10 @@ export function readTorrent(bytes: Uint8Array, source: string): ReadTorrent {
         name: displayName(torrent.name),
         size: torrent.totalSize,
         fileCount: files.length,
-        firstFiles: files.slice(0, MAX_PREVIEWED_FILES).map(({ path, length }) => ({ path, size: length })),
-        fileList: Buffer.from(JSON.stringify(files.map(({ path, length }) => [path, length]))),
+        firstFiles: files
+          .slice(0, MAX_PREVIEWED_FILES)
+          .map(({ path, length }) => ({ path: displayPath(path), size: length })),
+        fileList: Buffer.from(JSON.stringify(files.map(({ path, length }) => [displayPath(path), length]))),
         info: torrent.infoSlice,
         pieceLayers: torrent.pieceLayersSlice ?? null,
       },
@@ -93,6 +95,11 @@ export function writeTorrentFile(
 
 /** Characters that displayed names must not contain. `text` in http/fields.ts refuses the same ones. */
 const NOT_SHOWN = /(?![\u00AD\u200C\u200D])\p{C}/gu
+
+/** A mark that reverses the direction would show a program as a film. */
+function displayPath(path: string): string {
+  return path.replace(NOT_SHOWN, ' ')
+}
 
 /** The name in the info dictionary can be any text. The displayed name has 1 to 255 characters, none of them control. */
 function displayName(name: string): string {
