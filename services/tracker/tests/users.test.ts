@@ -299,6 +299,8 @@ test('the end of a suspension is in the future, and only suspended users have on
   const change = async (suspendedUntil: number, state?: string) =>
     (await admin.patch(path, { state, suspendedUntil: new Date(suspendedUntil).toISOString() })).status
   expect(await change(tracker.now() - 1_000, 'suspended')).toBe(400)
+  const beyond = await admin.patch(path, { state: 'suspended', suspendedUntil: '9999-12-31T23:59:59-01:00' })
+  expect(beyond.status).toBe(400)
   for (const state of [undefined, 'banned']) expect(await change(tracker.now() + 60_000, state)).toBe(409)
   expect((await admin.get(path)).json).toMatchObject({ state: 'active', suspendedUntil: null })
 })

@@ -129,10 +129,14 @@ export const addressFilter = z
   .refine((value) => isIP(value) !== 0, 'must be an IPv4 or IPv6 address, or the /64 of an IPv6 address')
   .transform(addressKey)
 
+const timeProblem = 'must be an ISO 8601 time, such as 2026-01-31T12:00:00Z'
+
 /** A time in a request: ISO 8601 with `Z` or an offset. `abort` skips `isTimeRange` for malformed times. */
 export const givenTime = z.iso
-  .datetime({ offset: true, abort: true, error: 'must be an ISO 8601 time, such as 2026-01-31T12:00:00Z' })
+  .datetime({ offset: true, abort: true, error: timeProblem })
   .transform((value) => new Date(value))
+  // An offset can lead to the year 10000, which answers cannot contain.
+  .refine((value) => value.getUTCFullYear() <= 9_999, { abort: true, error: timeProblem })
 
 /** The parameters of a time range with an exclusive end. Check it with `isTimeRange`. */
 export const timeRange = { from: givenTime.optional(), to: givenTime.optional() }
