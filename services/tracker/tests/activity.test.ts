@@ -167,6 +167,10 @@ test('lists of own torrents are sorted and paged, and show only those of the mem
   for (const [query, expected] of Object.entries(orders))
     expect([query, (await ownNames(member, query)).map((name) => name.slice(-1)).join('')]).toEqual([query, expected])
   expect(await ownList(member, 'list=uploads&page=2&limit=3')).toMatchObject({ total: 4, totalIsExact: true, page: 2 })
+  await tracker.sql('update torrents set size = $2 where uploader_id = $1', [member.id, Number.MAX_SAFE_INTEGER])
+  expect((await member.client.get('/api/user/torrents/totals?list=uploads')).json).toMatchObject({
+    ...{ total: 4, size: Number.MAX_SAFE_INTEGER },
+  })
   for (const list of ['uploads', 'seeding', 'leeching', 'snatched', 'duties'])
     expect(await ownList(other, `list=${list}`)).toMatchObject({ total: 0, items: [] })
   for (const query of ['', 'list=all', 'list=uploads&sort=name', 'list=uploads&order=up', 'list=uploads&list=snatched'])

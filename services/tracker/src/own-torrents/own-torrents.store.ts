@@ -107,12 +107,17 @@ function countOf(query: OwnQuery): RawBuilder<{ readonly counted: number }> {
   ) as found`
 }
 
+/** A sum of bytes. Beyond the largest exact number of JSON, it is that number. */
+function bytesOf(column: string): RawBuilder<number> {
+  return sql`least(sum(${sql.ref(column)}), ${Number.MAX_SAFE_INTEGER})::bigint`
+}
+
 type Sums = { readonly counted: number; readonly size: number; readonly uploaded: number; readonly downloaded: number }
 
 function sumsOf(query: OwnQuery): RawBuilder<Sums> {
   return sql`
-    select count(*) as counted, sum(size)::bigint as size, sum(uploaded_actual)::bigint as uploaded,
-      sum(downloaded_actual)::bigint as downloaded
+    select count(*) as counted, ${bytesOf('size')} as size, ${bytesOf('uploaded_actual')} as uploaded,
+      ${bytesOf('downloaded_actual')} as downloaded
     from (
       select size, coalesce(uploaded_actual, 0) as uploaded_actual, coalesce(downloaded_actual, 0) as downloaded_actual
       from (${transfersOf(query)}) as transfer cross join lateral (
