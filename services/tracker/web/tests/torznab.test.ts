@@ -246,18 +246,35 @@ describe('an API that is used', () => {
     await page.getByLabel('Categories').fill('5030, 5040')
     await check()
     await page.getByText('returned 1 release.').waitFor()
-    await page.getByRole('button', { name: 'Copy API key' }).click()
-    const passkey = (await admin.get('/api/user/me')).member('passkey')
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(passkey)
+    expect(await page.locator('.exchanges code').allTextContents()).toEqual([
+      'GET /api/torznab/api?t=caps&apikey=…',
+      'GET /api/torznab/api?t=search&limit=100&cat=5030,5040&apikey=…',
+      expect.stringMatching(/^GET \/api\/torznab\/api\?t=details&id=[0-9a-f]{40}&apikey=…$/),
+      expect.stringMatching(/^GET \/api\/torznab\/download\?id=[0-9a-f]{40}&apikey=…$/),
+      expect.stringMatching(/^GET \/scrape\?passkey=…&info_hash=(?:%[0-9a-f]{2}){20}$/),
+    ])
 
+    const failed = async (step: string, explanation: string | RegExp): Promise<void> => {
+      await check()
+      await page.getByText(`${step} failed:`).waitFor()
+      expect(await page.locator('.check-result p').textContent()).toMatch(explanation)
+    }
     await admin.patch('/api/admin/torznab/settings', { enabled: false })
-    await check()
-    await page.getByText('error 910').waitFor()
-    await page.getByText('The API is disabled.').waitFor()
+    await failed('Capabilities', /the API is disabled in the settings\.$/)
     expect(await problems('torznab-check-off')).toEqual([])
     await admin.patch('/api/admin/torznab/settings', { enabled: true, searchLimit: 1 })
-    await check()
-    await page.getByText('Try again in').waitFor()
+    await failed('Search', /a limit was reached\. Try again in/)
+    await admin.patch('/api/admin/torznab/settings', { preset: 'generous' })
+    for (const [step, path, body, problem] of [
+      ['Item', '**/api/torznab/api?t=details*', '<rss/>', 'the release has no link'],
+      ['Download', '**/api/torznab/download*', 'd4:infodee', 'the .torrent file does not have your announce URL'],
+      ['Download', '**/api/torznab/download*', '<error code="102" description="No"/>', 'or may not download'],
+      ['Announce URL', '**/scrape?*', 'd14:failure reason12:unregisterede', 'the tracker answered “unregistered”'],
+    ] as const) {
+      await page.route(path, (route) => route.fulfill({ body }))
+      await failed(step, `${problem}.`)
+      await page.unroute(path)
+    }
     await admin.patch('/api/admin/torznab/settings', { preset: 'default' })
     await page.context().close()
   })

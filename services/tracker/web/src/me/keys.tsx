@@ -25,8 +25,9 @@ export function Keys({ user }: { user: OwnUser }) {
           ]}
         />
         <p className="prose">
-          In Sonarr, Radarr and Prowlarr, enter the Torznab URL, and an API token or the passkey as the API key. Keep
-          the passkey secret: anyone who has it can act as you.
+          In Sonarr, Radarr and Prowlarr, enter the Torznab URL, and an API token or the passkey as the API key. Jackett
+          needs the <a href="/api/torznab/definition.yml">definition of this site</a>. Keep the passkey secret: anyone
+          who has it can act as you.
         </p>
         <PasskeySwitch user={user} />
         <div className="form-actions">
