@@ -12,6 +12,7 @@ import { createAnnounces } from '../src/announce/announces.ts'
 import { type AnnounceTorrent, createLookups, type PasskeyUser } from '../src/announce/lookups.ts'
 import { createRefusals } from '../src/announce/refusal.ts'
 import type { Reply } from '../src/announce/reply.ts'
+import { compileRules } from '../src/clients/client-rules.ts'
 import { createTrackerServer } from '../src/server.ts'
 import { createRedisSwarms } from '../src/swarm/swarm.redis.ts'
 import type { SwarmAnswer, SwarmRequest, Swarms } from '../src/swarm/swarm.ts'
@@ -102,7 +103,7 @@ async function startRequests() {
     store: {
       users: (passkeys) => Promise.resolve(new Map(passkeys.map((passkey) => [passkey, user]))),
       torrents: (hashes) => Promise.resolve(new Map(hashes.map((hash) => [hash, torrentOf(hash)]))),
-      siteRates: () => Promise.resolve(all),
+      site: () => Promise.resolve({ ...all, clients: compileRules([]) }),
     },
   })
   const counters = createAnnounceMetrics(new Registry())
@@ -115,7 +116,7 @@ async function startRequests() {
   })
   const announces = createAnnounces({
     ...{ mode: 'private', refusals, lookups, announceLimit: { take: () => undefined }, passkeyLimit: NO_LIMIT },
-    ...{ allowPrivatePeers: true, allowIpParam: false, clients: { allowed: [], denied: [] } },
+    ...{ allowPrivatePeers: true, allowIpParam: false },
     recordAddress: addresses.record,
   })
   const swarms =

@@ -23,6 +23,7 @@ import { userEndpoints } from './accounts/users.routes.ts'
 import { addressEndpoints } from './addresses/addresses.routes.ts'
 import { adminLogEndpoints } from './admin-log/admin-log.routes.ts'
 import { categoryEndpoints, categoryTree, presentTree } from './categories/categories.routes.ts'
+import { clientEndpoints } from './clients/clients.routes.ts'
 import type { Context, UseCases } from './context.ts'
 import { apiError, ERRORS } from './errors.ts'
 import { eventEndpoints } from './events/events.routes.ts'
@@ -113,6 +114,7 @@ export const ENDPOINTS: readonly TrackerEndpoint<UseCases>[] = [
   ...siteSettingsEndpoints,
   ...overviewEndpoints,
   ...swarmStatisticsEndpoints,
+  ...clientEndpoints,
   ...torznabAdminEndpoints,
   ...adminLogEndpoints,
 ]

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { eventually } from '@vault-and-tracker/dev-env'
 import { writeAccounting } from './support/accounting.ts'
 import { createAnnounceRules } from './support/announce-rules.ts'
 import { type AnnounceParameters, announce } from './support/announcer.ts'
@@ -172,4 +173,123 @@ test("administrators change a user's limit with immediate effect, and the log re
     expect((await admin.patch(path, { announceLimit })).status).toBe(400)
   const moderator = await tracker.signedIn('limit-moderator', 'moderator')
   expect((await moderator.patch(path, { announceLimit: 0 })).status).toBe(403)
+})
+
+test('administrators change client rules for all processes, and the log records them', async () => {
+  const admin = await tracker.signedIn('client-admin', 'admin')
+  const replica = await tracker.replica({ CLIENTS_ALLOWED: '-AA,-XX,-YY', CLIENTS_DENIED: '-XX,-YY12' })
+  try {
+    const [user, { infoHash }] = [await someone(), await someTorrent()]
+    const by = (url: string, peerId: string, more: Partial<AnnounceParameters> = {}) =>
+      announce(url, user.passkey, { infoHash, peerId, ...more })
+    const reasonAt = async (url: string, peerId: string) => (await by(url, peerId)).fields['failure reason']
+    const [old, recent, other] = ['-AA1000-old-version-', '-AA2100-new-version-', '-ZZ1000-other-client']
+    const before = await admin.get('/api/admin/clients')
+    expect(before.json).toMatchObject({ isDefault: true, rules: Array(5).fill(expect.any(Object)) })
+    expect(await reasonAt(replica.url, old)).toBeUndefined()
+
+    const below = { verdict: 'deny', prefix: '-AA', condition: 'below', version: '2' } as const
+    const allowed = { verdict: 'allow', prefix: '-ZZ', condition: 'any', version: null } as const
+    const changes = await Promise.all(
+      [below, allowed].map((rule) => admin.patch('/api/admin/clients/rules', { add: [rule] })),
+    )
+    expect(changes.map(({ status }) => status)).toEqual([200, 200])
+    const after = await admin.get('/api/admin/clients')
+    expect(after.json).toMatchObject({ isDefault: false, rules: Array(7).fill(expect.any(Object)) })
+    for (const { url } of [tracker, replica]) {
+      await eventually(async () => (await reasonAt(url, other)) === undefined)
+      expect(await reasonAt(url, old)).toMatch(/^Your client is not allowed: -AA before 2 .*-AA, -XX, -YY, -ZZ/)
+      expect(await reasonAt(url, recent)).toBeUndefined()
+    }
+    // It was in the swarm before the rule.
+    expect((await by(tracker.url, old, { event: 'stopped' })).fields).toMatchObject({ incomplete: 1 })
+    const verdict = await admin.get('/api/admin/clients/verdict?peerId=-AA1990-')
+    expect(verdict.json).toMatchObject({ client: '-AA1990-', isAllowed: false, rule: below })
+
+    await admin.patch('/api/admin/clients/rules', { remove: [below] })
+    await eventually(async () => (await reasonAt(replica.url, old)) === undefined)
+    const reset = await admin.delete('/api/admin/clients/rules')
+    expect(reset.json).toMatchObject({ isDefault: true, rules: Array(5).fill(expect.any(Object)) })
+    await eventually(async () => (await reasonAt(replica.url, other)) !== undefined)
+    const log = await admin.get('/api/admin/log?action=clients.update&limit=10')
+    expect(log.json).toMatchObject({
+      items: [
+        { after: { clientRules: null } },
+        { before: { clientRules: 'deny -AA below 2' }, after: { clientRules: null } },
+        { actor: { username: 'client-admin' } },
+        { actor: { username: 'client-admin' } },
+      ],
+    })
+  } finally {
+    await replica.stop()
+  }
+})
+
+test.each([
+  { add: [{ verdict: 'deny', prefix: '-AA', condition: 'below', version: null }] },
+  { add: [{ verdict: 'deny', prefix: '-AA', condition: 'any', version: '1' }] },
+  { add: [{ verdict: 'deny', prefix: '-AA', condition: 'is', version: '1.x' }] },
+  { add: [{ verdict: 'deny', prefix: '-A A', condition: 'any', version: null }] },
+  { add: [{ verdict: 'deny', prefix: '', condition: 'any', version: null }] },
+  { add: Array(101).fill({ verdict: 'deny', prefix: '-AA', condition: 'any', version: null }) },
+])('refuses malformed client rules: %j', async (body) => {
+  const admin = await tracker.signedIn(`malformed-${String(Math.random()).slice(2, 12)}`, 'admin')
+  expect((await admin.patch('/api/admin/clients/rules', body)).status).toBe(400)
+})
+
+test('only administrators see and change client rules, of which there are at most 100', async () => {
+  const [moderator, admin] = [
+    await tracker.signedIn('client-moderator', 'moderator'),
+    await tracker.signedIn('many-rules-admin', 'admin'),
+  ]
+  const denied = (prefix: string) => ({ verdict: 'deny', prefix, condition: 'any', version: null })
+  const statuses = [
+    await moderator.get('/api/admin/clients'),
+    await moderator.get('/api/admin/clients/verdict?peerId=-AA'),
+    await moderator.patch('/api/admin/clients/rules', { add: [denied('-AA')] }),
+    await moderator.delete('/api/admin/clients/rules'),
+  ].map(({ status }) => status)
+  expect(statuses).toEqual([403, 403, 403, 403])
+  const many = Array.from({ length: 96 }, (_, i) => denied(`-n${String(i)}`))
+  expect((await admin.patch('/api/admin/clients/rules', { add: many })).status).toBe(409)
+  expect((await admin.patch('/api/admin/clients/rules', { add: many.slice(1) })).status).toBe(200)
+  await admin.delete('/api/admin/clients/rules')
+})
+
+test('the clients of all peers are counted per day, with their share and verdict', async () => {
+  const admin = await tracker.signedIn('census-admin', 'admin')
+  tracker.advance(86_400_000)
+  const [user, other, { infoHash }, { infoHash: second }] = [
+    ...[await someone(), await someone()],
+    ...[await someTorrent(), await someTorrent()],
+  ] as const
+  const start = async (passkey: string, peerId: string, torrent: string) =>
+    announce(tracker.url, passkey, { infoHash: torrent, peerId, event: 'started' })
+  await start(user.passkey, '-AA3A00-client-one--', infoHash)
+  await start(user.passkey, '-AA3A00-client-one--', second)
+  await start(other.passkey, '-AA3A00-client-two--', second)
+  await start(other.passkey, '-YY1300-client-two--', infoHash)
+  const { clientCensus } = tracker.context.useCases
+  await clientCensus.run()
+  const found = await admin.get('/api/admin/clients')
+  expect(found.json).toMatchObject({
+    clients: [
+      { client: '-AA3A00-', prefix: '-AA', version: '3.10.0', peers: 3, users: 2, share: 0.75, isAllowed: true },
+      { client: '-YY1300-', name: '-YY', version: '1.3.0', peers: 1, users: 1, share: 0.25, isAllowed: true },
+    ],
+  })
+  // A second count on the same day keeps the higher numbers.
+  await announce(tracker.url, user.passkey, { infoHash: second, peerId: '-AA3A00-client-one--', event: 'stopped' })
+  tracker.advance(600_000)
+  await clientCensus.run()
+  expect((await admin.get('/api/admin/clients')).json).toMatchObject({
+    clients: [{ peers: 3, users: 2 }, { peers: 1 }],
+  })
+  tracker.advance(31 * 86_400_000)
+  await start(user.passkey, '-YY1300-client-one--', infoHash)
+  await clientCensus.run()
+  // The session has expired.
+  const { clients } = await tracker.context.useCases.clients.overview()
+  expect(clients).toMatchObject([{ client: '-YY1300-', peers: 1 }])
+  await expect(tracker.sql('select count(*) from client_days')).resolves.toEqual([{ count: '1' }])
 })

@@ -9,6 +9,7 @@ export const ADMIN_ACTIONS = [
   'category.delete-all',
   'category.seed',
   'category.update',
+  'clients.update',
   'report.resolve',
   'rules.publish',
   'site.update',

@@ -7,7 +7,7 @@ import {
 import type { PeerAnnounce, SwarmAnswer, SwarmRequest } from '../swarm/swarm.ts'
 import type { AnnounceCounters } from './announce-counters.ts'
 import type { OverLimit } from './limits.ts'
-import type { AnnounceTorrent, PasskeyUser, Rates } from './lookups.ts'
+import type { AnnounceSite, AnnounceTorrent, PasskeyUser } from './lookups.ts'
 import type { PeerEndpoints } from './peer-endpoints.ts'
 import type { Refusal, Refusals } from './refusal.ts'
 
@@ -32,7 +32,7 @@ export abstract class Announce implements SwarmRequest {
   // Set by the rules: `null` until looked up, `undefined` if it does not exist.
   user: PasskeyUser | null | undefined = null
   torrent: AnnounceTorrent | null | undefined = null
-  site: Rates | null | undefined = null
+  site: AnnounceSite | null | undefined = null
   endpoints: PeerEndpoints | null = null
   /** Set if it is over the announce limit. */
   over: OverLimit | null | undefined = null

@@ -69,6 +69,8 @@ function refusalOf(announce: Announce, failure: FailureName, refusals: Refusals)
   const { passkeyWait, torrent } = announce
   if (failure === 'announce_limit') return announce.refusalOverLimit(refusals)
   if (failure === 'passkey_limit') return refusals.refuseOverLimit('announce', failure, passkeyWait ?? 0)
+  if (failure === 'client_not_allowed')
+    return refusals.refuse('announce', failure, announce.site?.clients.explain(announce.request.peerId))
   const saysWhy = failure === 'deleted_torrent' || failure === 'rejected_torrent'
   return refusals.refuse('announce', failure, saysWhy ? torrent?.reason : undefined)
 }

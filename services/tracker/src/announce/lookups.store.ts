@@ -1,12 +1,13 @@
 import { type InfoHash, infoHashFromBytes, type Passkey, parsePasskey } from '@vault-and-tracker/bencode-tracker'
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { type RawBuilder, type Selectable, sql } from 'kysely'
+import { type ClientRule, compileRules, parseRule } from '../clients/client-rules.ts'
 import { stateAt } from '../db/queries.store.ts'
 import type { Db, TorrentsTable, UsersTable } from '../db/schema.ts'
 import type { AnnounceTorrent, LookupStore, PasskeyUser } from './lookups.ts'
 
 /** Reads users and torrents from Postgres, many per query. */
-export function createLookupStore(db: Db, clock: Clock): LookupStore {
+export function createLookupStore(db: Db, clock: Clock, defaultRules: readonly ClientRule[]): LookupStore {
   return {
     users: async (passkeys) => {
       const rows = await db
@@ -75,12 +76,14 @@ export function createLookupStore(db: Db, clock: Clock): LookupStore {
       return torrents
     },
 
-    siteRates: async () => {
+    site: async () => {
       const row = await db
         .selectFrom('site_settings')
-        .select(['upload_percent', 'download_percent'])
+        .select(['upload_percent', 'download_percent', 'client_rules'])
         .executeTakeFirstOrThrow()
-      return { uploadPercent: row.upload_percent, downloadPercent: row.download_percent }
+      const rules = row.client_rules?.flatMap((text) => parseRule(text) ?? []) ?? defaultRules
+      const { upload_percent: uploadPercent, download_percent: downloadPercent } = row
+      return { uploadPercent, downloadPercent, clients: compileRules(rules) }
     },
   }
 }

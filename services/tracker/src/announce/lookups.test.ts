@@ -2,12 +2,13 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from '@jest/globals'
 import { parseTrackerTarget } from '@vault-and-tracker/bencode-tracker'
+import { compileRules } from '../clients/client-rules.ts'
 import { createLookups, type LookupStore } from './lookups.ts'
 
 const EMPTY: LookupStore = {
   users: () => Promise.resolve(new Map()),
   torrents: () => Promise.resolve(new Map()),
-  siteRates: () => Promise.resolve({ uploadPercent: 100, downloadPercent: 100 }),
+  site: () => Promise.resolve({ uploadPercent: 100, downloadPercent: 100, clients: compileRules([]) }),
 }
 
 /** Heap size after garbage collection. */
@@ -32,7 +33,7 @@ test('a cached passkey does not keep the URL it came in', async () => {
   await Promise.all(found)
   // The URLs have 80 MB. The limit allows for other work of the process.
   expect(heapUsed() - before).toBeLessThan(20_000_000)
-  expect(lookups.siteRates()).toBeInstanceOf(Promise)
+  expect(lookups.site()).toBeInstanceOf(Promise)
 })
 
 test('reads that overlap missed changes are not cached', async () => {

@@ -2,11 +2,15 @@ import { type InfoHash, type Passkey, parseInfoHash, parsePasskey } from '@vault
 import type { BatcherOptions } from '@vault-and-tracker/service-kit/core/batch'
 import { batchedLoader, createLookupCache, type Lookup } from '@vault-and-tracker/service-kit/core/cache'
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
+import type { ClientRules } from '../clients/client-rules.ts'
 import type { Invalidation } from '../invalidation/invalidation.ts'
 import type { SwarmName } from '../swarm/swarm.ts'
 
 /** The share of a transfer that is credited, in per cent. */
 export type Rates = { readonly uploadPercent: number; readonly downloadPercent: number }
+
+/** The settings of the site that announces need. */
+export type AnnounceSite = Rates & { readonly clients: ClientRules }
 
 /** The fields of a user that announces and Torznab requests need. */
 export type PasskeyUser = Rates & {
@@ -48,7 +52,7 @@ export type AnnounceTorrent = Rates & {
 export type LookupStore = {
   users(passkeys: readonly Passkey[]): Promise<ReadonlyMap<Passkey, PasskeyUser>>
   torrents(infoHashes: readonly InfoHash[]): Promise<ReadonlyMap<InfoHash, AnnounceTorrent>>
-  siteRates(): Promise<Rates>
+  site(): Promise<AnnounceSite>
 }
 
 /**
@@ -58,7 +62,7 @@ export type LookupStore = {
 export type Lookups = {
   user(passkey: Passkey): Lookup<PasskeyUser>
   torrent(infoHash: InfoHash): Lookup<AnnounceTorrent>
-  siteRates(): Lookup<Rates>
+  site(): Lookup<AnnounceSite>
   /** Drops the entries that a change made outdated. */
   forget(change: Invalidation): void
   /** Reloads every entry on its next lookup, because changes may have been missed. */
@@ -94,15 +98,15 @@ export function createLookups({ store, clock }: { store: LookupStore; clock: Clo
     keysOf: (torrent) => torrent.infoHashes,
     copyKey: (infoHash) => parseInfoHash(copyOf(infoHash)) ?? infoHash,
   })
-  const siteRates = createLookupCache<typeof GLOBAL, Rates>({
+  const site = createLookupCache<typeof GLOBAL, AnnounceSite>({
     ...common,
-    load: () => store.siteRates(),
+    load: () => store.site(),
     maxValues: 1,
   })
   return {
     user: (passkey) => users.get(passkey),
     torrent: (infoHash) => torrents.get(infoHash),
-    siteRates: () => siteRates.get(GLOBAL),
+    site: () => site.get(GLOBAL),
     forget: (change) => {
       switch (change.kind) {
         case 'user': {
@@ -116,7 +120,7 @@ export function createLookups({ store, clock }: { store: LookupStore; clock: Clo
           break
         }
         case 'site-settings':
-          siteRates.forget(GLOBAL)
+          site.forget(GLOBAL)
           break
         case 'expelled':
         case 'categories':
@@ -127,7 +131,7 @@ export function createLookups({ store, clock }: { store: LookupStore; clock: Clo
     revalidateAll: () => {
       users.revalidateAll()
       torrents.revalidateAll()
-      siteRates.revalidateAll()
+      site.revalidateAll()
     },
   }
 }

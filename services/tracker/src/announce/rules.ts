@@ -1,4 +1,4 @@
-import { type FailureName, isRefusedPort, type PeerId } from '@vault-and-tracker/bencode-tracker'
+import { type FailureName, isRefusedPort } from '@vault-and-tracker/bencode-tracker'
 import { isUnavailable } from '@vault-and-tracker/service-kit/core/unavailable'
 import type { Announce } from './announce.ts'
 import type { AnnounceLimit, CountLimit } from './limits.ts'
@@ -15,25 +15,10 @@ export type RuleOptions = {
   readonly announceLimit: AnnounceLimit
   /** Unknown passkeys per address. */
   readonly passkeyLimit: CountLimit
-  readonly clients: ClientPrefixes
   /** Whether loopback and private addresses are sent to peers. */
   readonly allowPrivatePeers: boolean
   /** Whether addresses claimed by clients are used. */
   readonly allowIpParam: boolean
-}
-
-/** The clients that may announce, as prefixes of the peer id (BEP 20) in hex. */
-export type ClientPrefixes = {
-  /** If not empty, only these. */
-  readonly allowed: readonly string[]
-  /** Never these. */
-  readonly denied: readonly string[]
-}
-
-/** Converts the prefixes that operators configure, such as `-TR3` or `-qB44`, in printable ASCII. */
-export function clientPrefixes({ allowed, denied }: ClientPrefixes): ClientPrefixes {
-  const hex = (prefix: string): string => Buffer.from(prefix, 'latin1').toString('hex')
-  return { allowed: allowed.map(hex), denied: denied.map(hex) }
 }
 
 /** A rule about announces, for all transports. */
@@ -68,7 +53,6 @@ export const RULES: readonly Rule[] = [
     check: checkTorrent,
   },
   { failures: ['downloads_disabled'], isForOpenMode: false, check: checkRights },
-  { failures: [], isForOpenMode: false, check: lookUpRates },
 ]
 
 type LookedUp = 'user' | 'torrent' | 'site' | 'over' | 'passkeyWait'
@@ -143,15 +127,14 @@ function isOver(wait: number | null): boolean {
   return wait !== null && wait > 0
 }
 
-function checkClient({ request: { peerId } }: Announce, { clients }: RuleOptions): FailureName | undefined {
-  const { allowed, denied } = clients
-  const isAllowed = allowed.length === 0 || startsWithAny(peerId, allowed)
-  return isAllowed && !startsWithAny(peerId, denied) ? undefined : 'client_not_allowed'
-}
-
-function startsWithAny(peerId: PeerId, prefixes: readonly string[]): boolean {
-  for (const prefix of prefixes) if (peerId.startsWith(prefix)) return true
-  return false
+/** A client may still stop that the rules did not exclude when it started. */
+function checkClient(announce: Announce, { lookups }: RuleOptions): ReturnType<Rule['check']> {
+  if (announce.isStopOfNobody) return undefined
+  const loading = announce.site === null && keep(announce, 'site', lookups.site())
+  if (loading) return loading
+  const { site, request, overSocket, isStop } = announce
+  if (isStop && overSocket === undefined) return undefined
+  return site?.clients.verdict(request.peerId).isAllowed === false ? 'client_not_allowed' : undefined
 }
 
 /** A peer may stop from any port: it was never accepted with a refused one. */
@@ -177,10 +160,4 @@ export function torrentFailure(
 
 function checkRights({ user, request, isStop }: Announce): FailureName | undefined {
   return user?.canDownload === false && request.left > 0 && !isStop ? 'downloads_disabled' : undefined
-}
-
-/** Looks up the rates of the site. Never refuses. */
-function lookUpRates(announce: Announce, { lookups }: RuleOptions): Promise<void> | undefined {
-  if (announce.isStopOfNobody || announce.site !== null) return undefined
-  return keep(announce, 'site', lookups.siteRates())
 }

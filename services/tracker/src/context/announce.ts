@@ -16,7 +16,6 @@ import { createAnnounceLimit, createCountLimit } from '../announce/limits.ts'
 import { createLookupStore } from '../announce/lookups.store.ts'
 import { createLookups, type Lookups } from '../announce/lookups.ts'
 import { createRefusals } from '../announce/refusal.ts'
-import { clientPrefixes } from '../announce/rules.ts'
 import { createScrapes } from '../announce/scrape.ts'
 import { createRedisFunctions } from '../redis/functions.redis.ts'
 import { createLeadership } from '../redis/leadership.redis.ts'
@@ -26,6 +25,7 @@ import { createRemovals, type Removals } from '../removals/removals.ts'
 import { createRedisSwarms } from '../swarm/swarm.redis.ts'
 import type { Swarms } from '../swarm/swarm.ts'
 import { createSwarmNames } from '../swarm/swarm-names.redis.ts'
+import { type ClientsPart, createClientsPart, serverRules } from './clients.ts'
 import type { Connections } from './connections.ts'
 import { createSwarmStatisticsPart, type SwarmStatisticsPart } from './swarm-statistics.ts'
 import { connectSwarmRedis, minIntervalOf, swarmSettings } from './swarms.ts'
@@ -38,8 +38,8 @@ export type AnnounceEngine = {
   readonly sockets: WebSockets | undefined
   /** Cached users and torrents. */
   readonly lookups: Lookups
-  /** Swarm statistics for staff. */
-  readonly useCases: SwarmStatisticsPart['useCases']
+  /** Swarm statistics and clients, for staff. */
+  readonly useCases: SwarmStatisticsPart['useCases'] & ClientsPart
   /** Fails if announces would fail, because the Redis of the swarms is unavailable or full. */
   readonly check: () => Promise<void>
 }
@@ -53,6 +53,7 @@ const EVICT_EVERY_MS = 5_000
 const RECONCILE_EVERY_MS = 600_000
 const SAMPLE_EVERY_MS = 10_000
 const PRUNE_EVERY_MS = 3_600_000
+const COUNT_CLIENTS_EVERY_MS = 60_000
 /** Redis syncs its append-only file every second, and may be a second late. */
 export const SETTLE_SECONDS = 3
 
@@ -73,7 +74,7 @@ export async function createAnnounceEngine(connections: Connections, addresses: 
     random: Math.random,
     settings: swarmSettings(config),
   })
-  const lookups = createLookups({ store: createLookupStore(db, clock), clock })
+  const lookups = createLookups({ store: createLookupStore(db, clock, serverRules(config)), clock })
   const flusher = createFlusher({
     queue: createAccountingQueue(redis, createRedisFunctions(redis, 'accounting')),
     ledger: createLedger(db),
@@ -84,6 +85,7 @@ export async function createAnnounceEngine(connections: Connections, addresses: 
     onError: (error) => logger.warn({ err: error }, 'could not read or write an accounting batch; will retry'),
   })
   const statistics = createSwarmStatisticsPart(connections, redis, swarms)
+  const clients = createClientsPart(connections, redis)
   const { requests, ...shared } = createUseCases(connections, redis, { swarms, lookups, statistics, addresses })
   const sockets = config.WEBSOCKET
     ? await createWebSockets({ ...connections, redis, shared: { ...shared, swarms, lookups } })
@@ -100,12 +102,12 @@ export async function createAnnounceEngine(connections: Connections, addresses: 
       sockets?.revalidateAll()
     },
   })
-  addBackground(connections, redis, { swarms, flusher, sockets, statistics, addresses })
+  addBackground(connections, redis, { swarms, flusher, sockets, statistics, addresses, ...clients })
   return {
     requests,
     sockets,
     lookups,
-    useCases: statistics.useCases,
+    useCases: { ...statistics.useCases, ...clients },
     check: () => swarms.check(),
   }
 }
@@ -136,7 +138,6 @@ function createUseCases(
     lookups,
     announceLimit: createAnnounceLimit({ limit: config.ANNOUNCE_LIMIT, counts, clock, isStrict: mode === 'open' }),
     passkeyLimit,
-    clients: clientPrefixes({ allowed: config.CLIENTS_ALLOWED, denied: config.CLIENTS_DENIED }),
     allowPrivatePeers: config.ALLOW_PRIVATE_PEERS,
     allowIpParam: config.ALLOW_IP_PARAM,
     recordAddress: parts.addresses.record,
@@ -190,6 +191,7 @@ function addBackground(
     sockets: WebSockets | undefined
     statistics: SwarmStatisticsPart
     addresses: Addresses
+    clientCensus: ClientsPart['clientCensus']
   },
 ): void {
   const { swarms, flusher, sockets, addresses } = parts
@@ -221,6 +223,7 @@ function addBackground(
     if (await swarms.isFull()) await sweep()
   })
   addAsLeader('sample of the swarms', SAMPLE_EVERY_MS, () => swarmStatistics.sample())
+  addAsLeader('count of clients', COUNT_CLIENTS_EVERY_MS, () => parts.clientCensus.run())
   addAsLeader('pruning of samples', PRUNE_EVERY_MS, () => swarmStatistics.prune())
   addAsLeader('pruning of addresses', PRUNE_EVERY_MS, () => addresses.prune())
   if (sockets) addAsLeader('eviction of peers of ended processes', EVICT_EVERY_MS, () => sockets.evictGone())

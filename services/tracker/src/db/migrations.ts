@@ -28,6 +28,7 @@ import { events } from './migrations/0027-events.ts'
 import { torrentNumbers } from './migrations/0029-torrent-numbers.ts'
 import { announceLimits } from './migrations/0030-announce-limits.ts'
 import { categoryFeeds } from './migrations/0031-category-feeds.ts'
+import { clientRules } from './migrations/0032-client-rules.ts'
 
 /** All migrations. Add new ones at the end, and never change a released one. Numbers may have gaps. */
 export const MIGRATIONS = {
@@ -59,6 +60,7 @@ export const MIGRATIONS = {
   '0029-torrent-numbers': torrentNumbers,
   '0030-announce-limits': announceLimits,
   '0031-category-feeds': categoryFeeds,
+  '0032-client-rules': clientRules,
 }
 
 /** Migrates the tracker's database to the latest schema. */

@@ -382,7 +382,12 @@ export type SiteSettingsTable = {
   seed_hours: number | null
   staff_second_factor: boolean | null
   checklist_dismissed: Generated<boolean>
+  /** Each as `ruleText`. */
+  client_rules: readonly string[] | null
 }
+
+/** The peers and users of a client on a day, at the time of that day with the most. `client` is the start of its peer ids. */
+export type ClientDaysTable = { day: Fixed<string>; client: Fixed<string>; peers: number; users: number }
 
 /** The current logo; at most one row. */
 export type SiteLogosTable = { digest: Fixed<string>; png: Fixed<Buffer> }
@@ -523,6 +528,7 @@ export type Schema = {
   user_days: UserDaysTable
   site_settings: SiteSettingsTable
   site_logos: SiteLogosTable
+  client_days: ClientDaysTable
   rules: RulesTable
   rule_acceptances: RuleAcceptancesTable
   admin_log: AdminLogTable

@@ -1,8 +1,8 @@
 import { addressToText } from '@vault-and-tracker/bencode-tracker'
+import { clientName } from '../clients/client-id.ts'
 import { apiError } from '../errors.ts'
 import type { Endpoint, ListedPeer, PeerList } from '../swarm/peer-list.ts'
 import type { SwarmCounts, SwarmName } from '../swarm/swarm.ts'
-import { clientName } from './client-name.ts'
 
 /** The torrent whose peers are listed. */
 export type WatchedTorrent = {

@@ -25,3 +25,28 @@ export function createSwarmNames(redis: Redis | Cluster): (limit: number) => Pro
     return names.slice(0, limit)
   }
 }
+
+/** Names per page, roughly. */
+const PAGE = 500
+
+/**
+ * Reads the names of all swarms part by part. A swarm that exists throughout is in some part, and may be in two.
+ *
+ * @returns a function of the cursor in the part before; its cursor is undefined after the last part
+ * @throws an error that `isUnavailable` recognises if Redis is unavailable
+ */
+export function createSwarmPages(
+  redis: Redis | Cluster,
+): (cursor: string | undefined) => Promise<{ names: readonly SwarmName[]; next: string | undefined }> {
+  return async (cursor = '0 0') => {
+    const [tag = 0, position = 0] = cursor.split(' ').map(Number)
+    const [next, found] = await redis.zscanBuffer(`${tagPrefix(tag)}x`, position, 'COUNT', PAGE)
+    const isTagDone = next.toString() === '0'
+    const isDone = isTagDone && tag + 1 === TAGS
+    return {
+      // Each name is followed by its score.
+      names: found.filter((_, i) => i % 2 === 0),
+      next: isDone ? undefined : isTagDone ? `${String(tag + 1)} 0` : `${String(tag)} ${next.toString()}`,
+    }
+  }
+}
