@@ -73,6 +73,35 @@ const HIT_FOCUS = `(() => {
   return document.elementFromPoint(left + width / 2, top + height / 2)?.textContent
 })()`
 
+describe('the clients', () => {
+  test('an administrator denies a client that was seen, tests it, and removes the rule, with keys alone', async () => {
+    await site.tracker.sql(
+      `insert into client_days (day, client, peers, users)
+       values (current_date, '-qB4420-', 30, 9), (current_date, '-TR4060-', 69, 20), (current_date, 'exbc', 1, 1)`,
+    )
+    for (const view of [DESKTOP, NARROW]) {
+      const { page, problems } = await site.open('/admin/clients', view, admin)
+      await page.getByText('qBittorrent 4.4.2').first().waitFor()
+      await page.getByText('30.0 %').first().waitFor()
+      expect(await problems('clients')).toEqual([])
+    }
+    const { page, problems } = await site.open('/admin/clients', DESKTOP, admin)
+    await pressOn(page.getByRole('button', { name: 'Deny qBittorrent 4.4.2' }), 'Enter')
+    await page.getByRole('dialog').getByLabel('Versions').selectOption('below')
+    await page.getByRole('dialog').getByLabel('Version', { exact: true }).fill('4.5')
+    expect(await problems('clients-rule')).toEqual([])
+    await page.keyboard.press('Enter')
+    await page.getByRole('cell', { name: 'before 4.5', exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Allow qBittorrent 4.4.2' }).waitFor()
+    await page.getByLabel('Peer ID').fill('-qB4499-')
+    await page.keyboard.press('Enter')
+    await page.getByText('is denied').waitFor()
+    expect(await problems('clients-denied')).toEqual([])
+    await pressOn(page.getByRole('button', { name: 'Allow qBittorrent 4.4.2' }), 'Space')
+    await page.getByText('No rules').waitFor()
+  })
+})
+
 describe('the settings of the site', () => {
   test('an administrator sees the settings of the site', async () => {
     const { page, problems } = await site.open('/admin/site', DESKTOP, admin)

@@ -1,5 +1,6 @@
 import { adminRoute } from './admin-route.tsx'
 import { categoryRoutes } from './categories/routes.tsx'
+import { clientRoutes } from './clients/routes.tsx'
 import { logRoutes } from './log/routes.tsx'
 import { moderationRoutes } from './moderation/routes.tsx'
 import { overviewRoutes } from './overview/routes.tsx'
@@ -16,6 +17,7 @@ export const adminRoutes = [
     ...swarmRoutes,
     ...moderationRoutes,
     ...reportRoutes,
+    ...clientRoutes,
     ...categoryRoutes,
     ...userRoutes,
     ...torznabRoutes,

@@ -7,6 +7,7 @@ export type Section = {
   readonly to:
     | '/admin'
     | '/admin/swarms'
+    | '/admin/clients'
     | '/admin/moderation'
     | '/admin/reports'
     | '/admin/categories'
@@ -31,6 +32,13 @@ const SECTIONS: readonly Section[] = [
     icon: 'network',
     what: 'Peers and announces, now and over time',
     role: 'moderator',
+  },
+  {
+    to: '/admin/clients',
+    name: 'Clients',
+    icon: 'software',
+    what: 'BitTorrent clients in use, and which can announce',
+    role: 'admin',
   },
   {
     to: '/admin/categories',
