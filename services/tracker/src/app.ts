@@ -152,7 +152,8 @@ export function describeApi(): OpenApiDocument {
     },
     security: ({ access, operationId }) => {
       if (access === 'anyone') return []
-      if (access === 'feed') return [{ feed: [] }]
+      if (access === 'feed')
+        return operationId === 'downloadFromFeed' ? [{ feed: [] }] : [{ feed: [] }, { session: [] }]
       const scope = scopeOf(operationId)
       return [{ session: [] }, ...(scope === undefined ? [] : [{ token: [scope] }])]
     },

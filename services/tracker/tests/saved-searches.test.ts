@@ -267,6 +267,18 @@ describe('a feed', () => {
       `/api/torznab?t=search&apikey=${key}`,
     ])
       expect([path, (await read(path)).status]).toEqual([path, 401])
+    expect((await read(`${link}&id=${id}`)).status).toBe(400)
+  })
+
+  test('refuses lists that do not exist, whatever their names', async () => {
+    for (const name of ['%00', '..%2F', 'a'.repeat(5_000), '%ED%A0%80', '__proto__', ''])
+      for (const list of ['category', 'savedSearch'])
+        for (const format of ['rss', 'json']) {
+          const { status } = await alice.client.get(`/api/feeds/${format}?${list}=${name}`)
+          expect([list, name, [400, 404].includes(status)]).toEqual([list, name, true])
+        }
+    const both = `/api/feeds/rss?category=tv&savedSearch=${searchId}`
+    expect((await alice.client.get(both)).text).toContain('<title>Harbour &lt;&amp;&gt; more')
   })
 
   test('is also a JSON Feed, whose entries are for people to read', async () => {
