@@ -135,6 +135,15 @@ test('a range up to a number that no episode has does not fill the memory', () =
     expect(parseReleaseName(`Show Ep 1 - ${last} 1080p`).resolution).toBe('1080p')
 })
 
+test('separators that repeat after a season are read as one', () => {
+  for (const separator of ['&', ',', '/', '\\'])
+    expect(parseReleaseName(`Show Season 1${separator.repeat(200)} 1080p`)).toMatchObject({
+      title: 'Show',
+      seasonFrom: 1,
+    })
+  expect(parseReleaseName('Show Seasons 1 && 2 1080p')).toMatchObject({ seasonFrom: 1, seasonTo: 2 })
+})
+
 test('a long name is cut between characters', () => {
   expect(encodeURIComponent(parseReleaseName(`a${'𐌰'.repeat(200)}`).title ?? '')).toMatch(/^a/)
 })

@@ -104,12 +104,14 @@ export function parseReleaseName(name: string): ParsedRelease {
 /**
  * Prepares a name for the library. The library mistakes the script of a title for the audio language, and its time grows
  * quadratically with such letters, so only a few words for season and episode keep them. It also expands ranges of
- * numbers, so numbers too large for episodes are hidden from it.
+ * numbers, so numbers too large for episodes are hidden from it. Its time doubles with each separator that repeats after a
+ * season, so one of them stands for all.
  */
 function forLibrary(text: string): string {
   let markers = 0
   return text
     .replace(/\d{6,}/g, hidden)
+    .replace(/([,/\\&])[,/\\&]+/g, '$1')
     .replace(
       /(?:сезон|сери)\p{Script=Cyrillic}{0,3}|[^\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}]/giu,
       (found) => (found.length > 2 && ++markers <= MAX_MARKERS ? found : hidden(found)),
