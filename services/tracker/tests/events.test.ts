@@ -1,5 +1,6 @@
+import { once } from 'node:events'
 import { IncomingMessage, ServerResponse } from 'node:http'
-import { Socket } from 'node:net'
+import { connect, Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { eventually } from '@vault-and-tracker/dev-env'
 import { createAudience } from '../src/events/audience.ts'
@@ -202,6 +203,18 @@ describe('a stream ends', () => {
     for (; client.isOpen(); written += 1_000) client.write('x'.repeat(1_000))
     expect(written).toBeGreaterThan(128_000)
     expect(written).toBeLessThan(140_000)
+  })
+
+  test.each(['with', 'after'])('for a client that closes its half of the connection %s its request', async (when) => {
+    const { cookie } = cookieOf(bob)
+    const socket = connect(Number(new URL(tracker.url).port), '127.0.0.1')
+    let received = ''
+    socket.on('data', (chunk) => (received += chunk.toString()))
+    socket.write(`GET /api/events HTTP/1.1\r\nHost: tracker.test\r\nCookie: ${cookie}\r\n\r\n`)
+    if (when === 'after') await eventually(() => /id: \d+/.test(received))
+    socket.end()
+    await once(socket, 'close')
+    expect(received).toMatch(when === 'after' ? /id: \d+/ : /^(HTTP|$)/)
   })
 
   test('for all when the service stops, and none is opened beyond the total', () => {

@@ -56,10 +56,12 @@ export function clientOf(response: ServerResponse): StreamClient {
         else response.once('drain', resolve).once('close', resolve)
       }),
     onClose: (callback) => {
+      const { socket } = response.req
       if (response.destroyed) callback()
       else response.once('close', callback)
       // The server lets clients close their half of a connection after a request, which here means that they have left.
-      response.req.socket.once('end', () => response.destroy())
+      if (socket.readableEnded) response.destroy()
+      else socket.once('end', () => response.destroy())
     },
     end: () => response.end(),
   }
