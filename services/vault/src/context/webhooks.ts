@@ -1,7 +1,7 @@
+import { createReceiverClient, mayConnectTo } from '@vault-and-tracker/service-kit/http/receiver'
 import type { WriteTurns } from '../limits/write-turns.ts'
 import { createDeliveryStore } from '../webhooks/deliveries.store.ts'
 import { createDeliveries } from '../webhooks/deliveries.ts'
-import { createReceiverClient, mayConnectTo } from '../webhooks/receiver.http.ts'
 import { createWebhookKey } from '../webhooks/signing-key.ts'
 import { createWebhookStore } from '../webhooks/webhooks.store.ts'
 import { createWebhooks } from '../webhooks/webhooks.ts'

@@ -1,19 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { type SigningKey, signRequest } from '@vault-and-tracker/http-signatures'
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
+import {
+  type Attempt,
+  GIVE_UP_AFTER_MS,
+  type Outcome,
+  outcomeOf,
+  type Send,
+} from '@vault-and-tracker/service-kit/core/delivery-schedule'
 import type { AuthenticRows, Sealed, WebhookRow } from '../integrity/rows.ts'
-import { type Attempt, GIVE_UP_AFTER_MS, type Outcome, outcomeOf } from './schedule.ts'
 import { SIGNER } from './signing-key.ts'
 import type { NewDelivery } from './webhooks.ts'
-
-/** Sends a delivery. Never fails: what went wrong is part of the result. */
-export type Send = (delivery: {
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: Buffer
-  /** Aborts when the service stops. */
-  readonly signal: AbortSignal
-}) => Promise<Attempt>
 
 /** A delivery that this process has claimed, with its webhook. */
 export type ClaimedDelivery = NewDelivery & {

@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { isPublicAddress } from './addresses.http.ts'
-import { createReceiverClient, mayConnectTo } from './receiver.http.ts'
+import { isPublicAddress } from '../src/http/public-address.ts'
+import { createReceiverClient, mayConnectTo } from '../src/http/receiver.ts'
 
 let server: Server
 let port: number

@@ -3,10 +3,9 @@ import { Resolver } from 'node:dns/promises'
 import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import type { LookupFunction } from 'node:net'
-import { isError } from '@vault-and-tracker/service-kit/core/errors'
-import { addressOf, isPublicAddress } from './addresses.http.ts'
-import type { Send } from './deliveries.ts'
-import type { Attempt } from './schedule.ts'
+import type { Attempt, Send } from '../core/delivery-schedule.ts'
+import { isError } from '../core/errors.ts'
+import { addressOf, isPublicAddress } from './public-address.ts'
 
 /** For the whole attempt: name, connection, request and response. */
 const TIMEOUT_MS = 10_000
@@ -50,7 +49,7 @@ class RefusedAddress extends Error {
   override readonly name = 'RefusedAddress'
 }
 
-/** Whether the vault may connect to the host of a URL, as far as that is known without resolving it. */
+/** Whether a service may connect to the host of a URL, as far as that is known without resolving it. */
 export function mayConnectTo(allowPrivate: boolean): (hostname: string) => boolean {
   return (hostname) => {
     const address = addressOf(hostname)

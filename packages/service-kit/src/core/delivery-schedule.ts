@@ -17,6 +17,15 @@ const OWN_FAULT = (status: number): boolean => status < 500 && status !== 408 &&
 /** The result of an attempt: the status of the response, or why there is none. */
 export type Attempt = { readonly status: number; readonly retryAfterMs?: number } | { readonly problem: string }
 
+/** Sends a delivery. Never fails: what went wrong is part of the result. */
+export type Send = (delivery: {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Buffer
+  /** Aborts when the service stops. */
+  readonly signal: AbortSignal
+}) => Promise<Attempt>
+
 /** What follows from an attempt. */
 export type Outcome =
   | { readonly kind: 'delivered' }

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { outcomeOf } from './schedule.ts'
+import { outcomeOf } from './delivery-schedule.ts'
 
 const now = new Date('2026-11-24T12:00:00.000Z')
 const fresh = { createdAt: now, attempts: 1, failures: 0 }
