@@ -53,6 +53,7 @@ import { torrentPageEndpoints } from './torrents/torrent-page.routes.ts'
 import { torrentEndpoints } from './torrents/torrents.routes.ts'
 import { torznabAdminEndpoints, torznabUsageEndpoints } from './torznab/torznab-admin.routes.ts'
 import { unit3dRoutes } from './unit3d/unit3d.routes.ts'
+import { webhookEndpoints } from './webhooks/webhooks.routes.ts'
 
 /** The first reads of the web application in one request, because each request of a phone takes long. */
 const startEndpoint = endpoints<UseCases>()({
@@ -105,6 +106,7 @@ export const ENDPOINTS: readonly TrackerEndpoint<UseCases>[] = [
   ...bookmarkEndpoints,
   ...savedSearchEndpoints,
   ...feedEndpoints,
+  ...webhookEndpoints,
   ...userEndpoints,
   ...addressEndpoints,
   ...moderationEndpoints,
@@ -132,6 +134,7 @@ export function describeApi(): OpenApiDocument {
       categories: 'The category tree',
       torrents: 'Torrents',
       'saved searches': 'Saved searches, bookmarks and their feed addresses',
+      webhooks: 'URLs that receive each new torrent',
       feeds: 'Feeds of saved searches, categories and bookmarks',
       users: 'User administration',
       moderation: 'Moderation of uploaded torrents',

@@ -143,6 +143,11 @@ export const settings = z.object({
         'Address for clients, such as `ircs://irc.example.org:6697`. Default: the host of `PUBLIC_URL` and `IRC_PORT`.',
       ),
   }),
+  ...group('Webhooks', {
+    WEBHOOK_ALLOW_PRIVATE: flag(false).describe(
+      'Let webhooks have `http://` URLs and private addresses. Their owners can then reach your network.',
+    ),
+  }),
   ...group('Torznab', {
     TORZNAB_ERROR_STATUS: z
       .enum(['http', '200'], 'must be http or 200')

@@ -18,6 +18,7 @@ import { createTokenUseCases, type TokenUseCases } from './context/tokens.ts'
 import { createTorznabPart, type TorznabPart } from './context/torznab.ts'
 import { createUnit3dUseCases } from './context/unit3d.ts'
 import { createUserAddresses } from './context/user-addresses.ts'
+import { createWebhookUseCases, type WebhookUseCases } from './context/webhooks.ts'
 
 /** The use cases that handlers call. */
 export type UseCases = Site &
@@ -27,6 +28,7 @@ export type UseCases = Site &
   AnnounceEngine['useCases'] &
   TokenUseCases &
   EventUseCases &
+  WebhookUseCases &
   Pick<IrcPart, 'ircSite'> &
   ReturnType<typeof createSavedSearchUseCases> &
   ReturnType<typeof createUnit3dUseCases> &
@@ -82,10 +84,13 @@ async function join(start: Start): Promise<Omit<Context, 'close'>> {
   const parts = { site, accounts, catalogue, torznab, tokens, recordAddress }
   const events = createEventUseCases(connections, { ...accounts, ...tokens, events: catalogue.events })
   const { irc, ircSite } = await createIrcPart(connections, { ...site, ...tokens, events: catalogue.events })
+  const saved = createSavedSearchUseCases(connections, parts)
+  const webhooks = createWebhookUseCases(connections, {
+    ...{ events: catalogue.events, savedSearches: saved.savedSearches, search: catalogue.useCases.search },
+  })
   const useCases = {
     ...{ ...site, ...accounts, ...catalogue.useCases, ...torznab.useCases, ...engine.useCases, ...tokens },
-    ...{ ...events, ircSite },
-    ...createSavedSearchUseCases(connections, parts),
+    ...{ ...events, ...saved, ...webhooks, ircSite },
     addresses,
     ...createUnit3dUseCases(connections, parts),
   }

@@ -31,6 +31,7 @@ test('only registration, sign-in with its second factor, links sent by email, ca
     'GET /api/auth/second-factor',
     'GET /api/categories',
     'GET /api/site',
+    'GET /api/webhooks/key',
     'GET /autobrr.yaml',
     'POST /api/auth/email',
     'POST /api/auth/login',

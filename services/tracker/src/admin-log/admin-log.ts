@@ -27,10 +27,13 @@ export const ADMIN_ACTIONS = [
   'user.token.revoke',
   'user.update',
   'user.warn',
+  'webhook.add',
+  'webhook.change',
+  'webhook.remove',
 ] as const
 export type AdminAction = (typeof ADMIN_ACTIONS)[number]
 
-export const TARGET_TYPES = ['address', 'category', 'site', 'torrent', 'torznab', 'user'] as const
+export const TARGET_TYPES = ['address', 'category', 'site', 'torrent', 'torznab', 'user', 'webhook'] as const
 export type TargetType = (typeof TARGET_TYPES)[number]
 
 /** The target of an action. `name` is its name at that time. The site and the Torznab API have neither id nor name. */

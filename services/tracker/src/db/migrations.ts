@@ -29,6 +29,7 @@ import { torrentNumbers } from './migrations/0029-torrent-numbers.ts'
 import { announceLimits } from './migrations/0030-announce-limits.ts'
 import { categoryFeeds } from './migrations/0031-category-feeds.ts'
 import { clientRules } from './migrations/0032-client-rules.ts'
+import { webhooks } from './migrations/0033-webhooks.ts'
 
 /** All migrations. Add new ones at the end, and never change a released one. Numbers may have gaps. */
 export const MIGRATIONS = {
@@ -61,6 +62,7 @@ export const MIGRATIONS = {
   '0030-announce-limits': announceLimits,
   '0031-category-feeds': categoryFeeds,
   '0032-client-rules': clientRules,
+  '0033-webhooks': webhooks,
 }
 
 /** Migrates the tracker's database to the latest schema. */

@@ -338,6 +338,27 @@ export type EventsTable = {
   created_at: Fixed<Date>
 }
 
+/** See webhooks/webhooks.ts and webhooks/deliveries.ts. */
+export type WebhooksTable = {
+  id: Fixed<string>
+  user_id: Fixed<string | null>
+  url: string
+  format: 'json' | 'discord' | 'slack' | 'ntfy'
+  saved_search_id: string | null
+  enabled: boolean
+  created_at: Fixed<Date>
+  position: number
+  failures: Generated<number>
+  failing_since: Date | null
+  retry_at: Date | null
+  lease: string | null
+  leased_until: Date | null
+  attempted_at: Date | null
+  result: string | null
+}
+
+export type WebhookKeysTable = { id: Fixed<number>; seed: Fixed<Buffer> }
+
 export type FlushLogTable = {
   /** The id of the batch in Redis. */
   id: Fixed<string>
@@ -523,6 +544,8 @@ export type Schema = {
   notices: NoticesTable
   reseed_requests: ReseedRequestsTable
   events: EventsTable
+  webhooks: WebhooksTable
+  webhook_keys: WebhookKeysTable
   flush_log: FlushLogTable
   swarm_samples: SwarmSamplesTable
   user_days: UserDaysTable

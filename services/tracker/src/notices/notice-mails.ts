@@ -35,6 +35,7 @@ const TEXTS: Readonly<Record<NoticeKind, string>> = {
   'second-factor': 'Your second factor was removed',
   token: 'Staff revoked one of your API tokens',
   warning: 'Staff warned you',
+  webhook: 'A webhook was disabled',
 }
 
 /** Returns a task that sends due digests by email, to members who chose kinds of notices for that. */

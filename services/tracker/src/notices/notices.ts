@@ -16,6 +16,7 @@ export const NOTICE_KINDS = [
   'second-factor',
   'token',
   'warning',
+  'webhook',
 ] as const
 export type NoticeKind = (typeof NOTICE_KINDS)[number]
 

@@ -91,6 +91,26 @@ export function createSearch(deps: {
       queue.admit(member, () => faceted(JSON.stringify([query, member]), () => facets(query, member))),
 
     /**
+     * Whether an approved torrent matches; not if the category or uploader of the filters does not exist. Throws as `find`
+     * does.
+     *
+     * @param member the id of the user who searches
+     */
+    matches: (filters: ListFilters, infoHash: string, member: string): Promise<boolean> =>
+      queue.admit(member, async () => {
+        try {
+          const wanted = await wantedBy({ ...filters, state: 'approved' }, member)
+          if (wanted === undefined) return false
+          return await search(member, async (statements) =>
+            statements.matchesAny({ ...(await wanted.criteria(statements)), infoHash }),
+          )
+        } catch (error) {
+          if (isApiError(error) && error.code === 'BAD_REQUEST') return false
+          throw error
+        }
+      }),
+
+    /**
      * The number of approved torrents that match and were created after a time, for several searches by id. Leaves out those
      * whose category or uploader does not exist. Throws as `find` does.
      *

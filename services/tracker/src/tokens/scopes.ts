@@ -73,6 +73,11 @@ export const OPERATIONS: Readonly<Record<Scope | 'session', readonly string[]>> 
     'reportTorrent',
     'updateTorrent',
     'deleteTorrent',
+    'listWebhooks',
+    'addWebhook',
+    'changeWebhook',
+    'deleteWebhook',
+    'testWebhook',
   ],
 }
 

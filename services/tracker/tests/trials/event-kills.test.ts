@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import {
@@ -28,12 +31,15 @@ let processes: readonly [TrackerProcess, TrackerProcess]
 let uploader: TestMember
 let tokens: readonly string[]
 let irc: IrcClient
+let receiver: Server
+/** The ids that the webhook has received, repeated ones included. */
+const delivered: number[] = []
 
 beforeAll(async () => {
   servers = await startDurableServers('event-kills')
   const database = await createTrackerDatabase(servers.postgres)
   adminUrl = database.adminUrl
-  const world = await startTracker({}, { database, redisUrl: servers.redis.url })
+  const world = await startTracker({ WEBHOOK_ALLOW_PRIVATE: 'true' }, { database, redisUrl: servers.redis.url })
   await world.context.useCases.categories.seed()
   uploader = await createMember(world, 'uploader')
   tokens = await Promise.all(
@@ -42,11 +48,27 @@ beforeAll(async () => {
       return (await createToken(client, ['read'])).token
     }),
   )
+  receiver = createServer((request, response) => {
+    let body = ''
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()))
+    request.on('end', () => {
+      delivered.push(Number((JSON.parse(body) as { id: string }).id))
+      response.writeHead(204).end()
+    })
+  }).listen(0, '127.0.0.1')
+  await once(receiver, 'listening')
+  const { port: receiverPort } = receiver.address() as AddressInfo
+  const chief = await world.signedIn('chief', 'admin')
+  await world.context.useCases.webhooks.add(
+    { by: (await chief.get('/api/user/me')).member('id') },
+    { url: `http://127.0.0.1:${String(receiverPort)}/`, format: 'json', savedSearch: null },
+  )
   await world.stop()
   const port = await freePort()
   const env = {
     DATABASE_URL: database.appUrl,
     REDIS_URL: servers.redis.url,
+    WEBHOOK_ALLOW_PRIVATE: 'true',
     ...{ REST_WRITE_LIMIT: '0', REST_READ_LIMIT: '0' },
   }
   processes = [
@@ -57,6 +79,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   irc.quit()
+  receiver.close()
   await Promise.all(processes.map(({ process }) => process.stop()))
   await servers.stop()
 })
@@ -132,6 +155,10 @@ test(
     for (const ids of await Promise.all(followers)) expect(ids).toEqual(stored.map(({ id }) => id))
     const announced = irc.lines.map((line) => /^New torrent: (\S+) /.exec(line)?.[1])
     expect(announced).toEqual(stored.map(({ name }) => name))
+    // The lease of a killed process ends after a minute.
+    await eventually(() => delivered.at(-1) === stored.at(-1)?.id, 120_000)
+    expect([...new Set(delivered)]).toEqual(stored.map(({ id }) => id))
+    expect(delivered).toEqual(delivered.toSorted((a, b) => a - b))
   },
   LIMIT_MS,
 )

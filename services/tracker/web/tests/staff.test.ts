@@ -161,6 +161,17 @@ describe('the settings of the site', () => {
     expect((await admin.get('/api/site')).json).toMatchObject({ registration: 'invite' })
   })
 
+  test('an administrator adds a webhook of the site', async () => {
+    const { page, problems } = await site.open('/admin/site', DESKTOP, admin)
+    await page.getByRole('button', { name: 'Add webhook' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('URL').fill('https://chat.example.org/secret')
+    await dialog.getByRole('button', { name: 'Add webhook' }).click()
+    await page.getByRole('button', { name: 'Test https://chat.example.org' }).waitFor()
+    expect(await problems('admin-webhooks')).toEqual([])
+    expect((await admin.get('/api/admin/webhooks')).json).toMatchObject({ items: [{ format: 'json', enabled: true }] })
+  })
+
   test('freeleech starts and ends, and rates are set', async () => {
     const { page } = await site.open('/admin/site', DESKTOP, admin)
     const dialog = page.getByRole('dialog')

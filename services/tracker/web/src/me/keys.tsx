@@ -7,6 +7,7 @@ import { useState } from 'react'
 import { api, type OwnUser } from '../api/client.ts'
 import { ownStats, ownUser, site } from '../api/queries.ts'
 import { PasskeyConsequences } from '../release/passkey-consequences.tsx'
+import { Webhooks } from '../standing/webhooks.tsx'
 import { ApiTokens } from './api-tokens.tsx'
 import { TorznabMeter } from './torznab-meter.tsx'
 
@@ -37,6 +38,7 @@ export function Keys({ user }: { user: OwnUser }) {
         </div>
       </div>
       <ApiTokens />
+      <Webhooks whose="own" />
       <TorznabMeter />
       {isAsking && <ResetPasskey id={user.id} onClose={() => setAsking(false)} />}
     </>

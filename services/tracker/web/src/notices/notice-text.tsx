@@ -74,6 +74,12 @@ export function NoticeText({ notice, onFollow }: { notice: Notice; onFollow: () 
           An administrator revoked your API token <bdi>{details.name}</bdi>.
         </p>
       )
+    case 'webhook':
+      return (
+        <p>
+          The webhook to <bdi>{details.name}</bdi> was disabled, because every attempt failed for a day.
+        </p>
+      )
     case 'warning':
       return (
         <>

@@ -29,6 +29,9 @@ export const ACTION_NAMES = Object.entries({
   'user.token.revoke': 'revoked an API token',
   'user.update': 'changed a user',
   'user.warn': 'warned a user',
+  'webhook.add': 'added a webhook',
+  'webhook.change': 'changed a webhook',
+  'webhook.remove': 'deleted a webhook',
 } satisfies Record<Action, string>) as readonly (readonly [Action, string])[]
 
 /** The action as a phrase. */

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Pending } from '@vault-and-tracker/web-kit/feedback'
 import { PageHead } from '@vault-and-tracker/web-kit/frame'
+import { Webhooks } from '../../standing/webhooks.tsx'
 import { siteSettings } from './queries.ts'
 import { SiteLook } from './site-look.tsx'
 import { SitePolicy } from './site-policy.tsx'
@@ -20,6 +21,7 @@ export function SitePage() {
           <div className="stack">
             <SiteLook key={`${data.name} ${data.accent}`} settings={data} />
             <SiteRates settings={data} />
+            <Webhooks whose="site" />
           </div>
           <SitePolicy
             key={[

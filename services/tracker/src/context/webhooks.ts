@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto'
+import { importPrivateKey, type SigningKey } from '@vault-and-tracker/http-signatures'
+import { createReceiverClient, mayConnectTo } from '@vault-and-tracker/service-kit/http/receiver'
+import type { Events } from '../events/events.ts'
+import type { SavedSearches } from '../saved-searches/saved-searches.ts'
+import type { Search } from '../search/search.ts'
+import { createDeliveryStore } from '../webhooks/deliveries.store.ts'
+import { createDeliveries } from '../webhooks/deliveries.ts'
+import { createWebhookMetrics } from '../webhooks/webhooks.metrics.ts'
+import { createWebhookStore } from '../webhooks/webhooks.store.ts'
+import { createWebhooks } from '../webhooks/webhooks.ts'
+import type { Connections } from './connections.ts'
+
+const DELIVER_EVERY_MS = 1_000
+
+export type WebhookUseCases = ReturnType<typeof createWebhookUseCases>
+
+/** Creates webhooks, and delivers events to them in the background. */
+export function createWebhookUseCases(
+  { config, db, clock, logger, metrics, background }: Connections,
+  parts: {
+    readonly events: Events
+    readonly savedSearches: Pick<SavedSearches, 'find'>
+    readonly search: Pick<Search, 'matches'>
+  },
+) {
+  const { events, savedSearches, search } = parts
+  const allowPrivate = config.WEBHOOK_ALLOW_PRIVATE
+  const store = createDeliveryStore(db)
+  const onError = (error: unknown): void => logger.warn({ err: error }, 'could not deliver webhooks; will retry')
+  let key: SigningKey | undefined
+  const signingKey = async (): Promise<SigningKey> => (key ??= importPrivateKey(await store.seed(randomBytes(32))))
+  const webhookDeliveries = createDeliveries({
+    ...{ store, events, signingKey, clock, onError, siteUrl: config.PUBLIC_URL },
+    send: createReceiverClient({ allowPrivate }),
+    onAttempt: createWebhookMetrics(metrics.registry),
+    matches: async ({ savedSearch, userId }, { infoHash }) => {
+      if (savedSearch === null || userId === null) return true
+      return search.matches((await savedSearches.find(savedSearch, userId)).filters, infoHash, userId)
+    },
+  })
+  background.add({
+    ...{ everyMs: DELIVER_EVERY_MS, task: () => webhookDeliveries.startDue(), onError },
+    atStop: () => webhookDeliveries.stop(),
+  })
+  return {
+    webhooks: createWebhooks({
+      store: createWebhookStore(db),
+      mayConnect: mayConnectTo(allowPrivate),
+      sendTest: (webhook) => webhookDeliveries.sendTest(webhook),
+      ...{ allowPrivate, clock },
+    }),
+    webhookKey: async (): Promise<string> => (await signingKey()).publicKeyHex,
+  }
+}

@@ -1,0 +1,231 @@
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
+import { eventually } from '@vault-and-tracker/dev-env'
+import {
+  checkContent,
+  checkWindow,
+  createVerifyKey,
+  parsePublicKey,
+  parseSignedRequest,
+  verifySignature,
+} from '@vault-and-tracker/http-signatures'
+import { makeTorrent } from './support/make-torrent.ts'
+import { createMember, type TestMember } from './support/members.ts'
+import { startTracker, type TestTracker } from './support/tracker.ts'
+
+type Received = {
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly rawHeaders: string[]
+  readonly body: string
+}
+
+const DAY_MS = 86_400_000
+
+let tracker: TestTracker
+let replica: TestTracker
+let alice: TestMember
+let bob: TestMember
+let staff: TestMember['client']
+let server: Server
+let base: string
+let received: Received[] = []
+/** The status of a response; 0 for none. */
+let statusFor: (path: string) => number = () => 204
+
+beforeAll(async () => {
+  tracker = await startTracker({ WEBHOOK_ALLOW_PRIVATE: 'true' })
+  replica = await tracker.replica()
+  await tracker.context.useCases.categories.seed()
+  alice = await createMember(tracker, 'alice')
+  bob = await createMember(tracker, 'bob')
+  staff = await tracker.signedIn('staff', 'admin')
+  server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const { url: path = '', headers, rawHeaders } = request
+      received.push({ path, headers, rawHeaders, body: Buffer.concat(chunks).toString() })
+      const status = statusFor(path)
+      if (status > 0) response.writeHead(status, { Location: '/elsewhere' }).end()
+    })
+  }).listen(0, '127.0.0.1')
+  base = `http://127.0.0.1:${String(await new Promise((resolve) => server.once('listening', () => resolve((server.address() as AddressInfo).port))))}`
+})
+afterEach(async () => {
+  await tracker.sql('delete from webhooks')
+  received = []
+  statusFor = () => 204
+})
+afterAll(async () => {
+  server.closeAllConnections()
+  server.close()
+  await replica.stop()
+  await tracker.stop()
+})
+
+const add = async (
+  owner: TestMember['client'],
+  path: string,
+  more: Record<string, unknown> = {},
+  at = '/api/webhooks',
+) => {
+  const answer = await owner.post(at, { url: `${base}${path}`, ...more })
+  if (answer.status !== 201) throw new Error(answer.text)
+  return answer.member('id')
+}
+const upload = async (name: string, fields: Record<string, string> = {}) =>
+  (await alice.client.upload(makeTorrent(name), { category: 'tv-hd', ...fields })).member('id')
+const to = (path: string) => received.filter((each) => each.path === path)
+const listOf = async ({ client }: TestMember) =>
+  ((await client.get('/api/webhooks')).json as { items: Record<string, unknown>[] }).items
+
+test('each torrent is sent once, signed, by one of the processes', async () => {
+  await add(bob.client, '/hook?secret=1')
+  const ids: string[] = []
+  for (const name of ['One.2026.720p.WEB', 'Two.2026.720p.WEB', 'Three.2026.720p.WEB'])
+    ids.push(await upload(name, { anonymous: String(name.startsWith('Two')) }))
+  await eventually(() => received.length >= 3)
+  const bodies = received.map(
+    ({ body }) => JSON.parse(body) as { id: string; event: string; torrent: Record<string, unknown> },
+  )
+  expect(bodies.map(({ torrent }) => torrent['id'])).toEqual(ids)
+  expect(bodies.map(({ torrent }) => torrent['uploader'])).toEqual(['alice', null, 'alice'])
+  expect(new Set(bodies.map(({ id }) => id)).size).toBe(3)
+  const { publicKey, signer } = (await tracker.client().get('/api/webhooks/key')).json as Record<string, string>
+  const key = createVerifyKey(parsePublicKey(publicKey ?? ''))
+  for (const { path, rawHeaders, body } of received) {
+    const verified = verifySignature(parseSignedRequest({ method: 'POST', scheme: 'http', target: path, rawHeaders }), [
+      key,
+    ])
+    checkContent(checkWindow(verified, tracker.now()), Buffer.from(body), { required: true })
+    expect(verified.claims.project).toBe(signer)
+  }
+  expect(await listOf(bob)).toMatchObject([
+    { url: base, format: 'json', enabled: true, failures: 0, result: 'HTTP 204' },
+  ])
+  expect(tracker.logged()).not.toContain('secret=1')
+})
+
+test('Discord, Slack and ntfy get their own shapes, and no name can mention anyone', async () => {
+  for (const format of ['discord', 'slack', 'ntfy']) await add(staff, `/${format}`, { format }, '/api/admin/webhooks')
+  const id = await upload('x', { name: '@everyone <!here> & co' })
+  await eventually(() => received.length >= 3)
+  const text = `New torrent: @everyone <!here> & co (tv-hd, 0.00 GiB), uploaded by alice`
+  const page = `http://tracker.test/torrents/${id}`
+  expect(JSON.parse(to('/discord')[0]?.body ?? '')).toEqual({
+    content: `${text}\n${page}`,
+    allowed_mentions: { parse: [] },
+  })
+  expect(JSON.parse(to('/slack')[0]?.body ?? '')).toEqual({
+    text: `New torrent: @everyone &lt;!here&gt; &amp; co (tv-hd, 0.00 GiB), uploaded by alice\n${page}`,
+  })
+  expect([to('/ntfy')[0]?.body, to('/ntfy')[0]?.headers['x-click']]).toEqual([text, page])
+})
+
+test('a webhook with a saved search receives only what matches it', async () => {
+  const saved = await bob.client.post('/api/saved-searches', { name: 'Shows', filters: 'search=wanted' })
+  await add(bob.client, '/filtered', { savedSearch: saved.member('id') })
+  await add(bob.client, '/all')
+  await upload('Unwanted.2026.720p.WEB')
+  await upload('Wanted.2026.720p.WEB')
+  await upload('Other.2026.720p.WEB')
+  await eventually(() => to('/all').length === 3 && to('/filtered').length === 1)
+  expect(to('/filtered')[0]?.body).toContain('Wanted.2026')
+  const foreign = await alice.client.post('/api/webhooks', { url: base, savedSearch: saved.member('id') })
+  expect(foreign.status).toBe(404)
+})
+
+test('a failed attempt is repeated with the same id before the next torrent, and others do not wait for it', async () => {
+  await add(bob.client, '/down')
+  await add(alice.client, '/up')
+  statusFor = (path) => (path === '/down' ? 302 : 204)
+  await upload('First.2026.720p.WEB')
+  await upload('Second.2026.720p.WEB')
+  await eventually(() => to('/up').length === 2 && to('/down').length === 1)
+  await eventually(async () => (await listOf(bob))[0]?.['failures'] === 1)
+  expect(await listOf(bob)).toMatchObject([{ enabled: true, result: 'HTTP 302' }])
+  statusFor = () => 204
+  for (const each of [tracker, replica]) each.advance(60_000)
+  await eventually(() => to('/down').length === 3)
+  const ids = to('/down').map(({ body }) => (JSON.parse(body) as { id: string }).id)
+  expect(ids[0]).toBe(ids[1])
+  expect(Number(ids[2])).toBeGreaterThan(Number(ids[1]))
+  expect(to('/elsewhere')).toEqual([])
+  expect(await listOf(bob)).toMatchObject([{ failures: 0, retry: null }])
+})
+
+test('after a day of failures it is disabled with a notice, and continues with new torrents once enabled', async () => {
+  const id = await add(bob.client, '/gone')
+  statusFor = () => 500
+  await upload('Lost.2026.720p.WEB')
+  await eventually(async () => (await listOf(bob))[0]?.['failures'] === 1)
+  for (const each of [tracker, replica]) each.advance(DAY_MS + 60_000)
+  await eventually(async () => (await listOf(bob))[0]?.['enabled'] === false)
+  const { items } = (await bob.client.get('/api/notices')).json as { items: { kind: string }[] }
+  expect(items.map(({ kind }) => kind)).toContain('webhook')
+  statusFor = () => 204
+  received = []
+  expect((await bob.client.patch(`/api/webhooks/${id}`, { enabled: true })).status).toBe(204)
+  await upload('Found.2026.720p.WEB')
+  await eventually(() => received.length > 0)
+  expect(received.map(({ body }) => body.includes('Found'))).toEqual([true])
+})
+
+test('a killed process loses nothing: its lease ends, and another one continues', async () => {
+  const id = await add(bob.client, '/leased')
+  await tracker.sql('update webhooks set lease = id, leased_until = $1 where id = $2', [
+    new Date(tracker.now() + 60_000),
+    id,
+  ])
+  await upload('Leased.2026.720p.WEB')
+  await add(alice.client, '/after')
+  await upload('Next.2026.720p.WEB')
+  await eventually(() => to('/after').length === 1)
+  expect(to('/leased')).toEqual([])
+  for (const each of [tracker, replica]) each.advance(61_000)
+  await eventually(() => to('/leased').length === 2)
+})
+
+test('a banned member, and a deleted webhook, receive nothing', async () => {
+  const eve = await createMember(tracker, 'eve')
+  await add(eve.client, '/banned')
+  await alice.client.delete(`/api/webhooks/${await add(alice.client, '/deleted')}`)
+  await add(bob.client, '/active')
+  await staff.patch(`/api/admin/users/${eve.id}`, { state: 'banned', reason: 'spam' })
+  await upload('Quiet.2026.720p.WEB')
+  await eventually(() => to('/active').length === 1)
+  expect(received.map(({ path }) => path)).toEqual(['/active'])
+})
+
+test('owners have a bound, see only their own, and administrators manage those of the site', async () => {
+  const ids: string[] = []
+  for (let n = 0; n < 5; n++) ids.push(await add(bob.client, `/${String(n)}`))
+  expect((await bob.client.post('/api/webhooks', { url: base })).status).toBe(409)
+  for (const client of [alice.client, staff]) {
+    expect((await client.patch(`/api/webhooks/${ids[0] ?? ''}`, { enabled: false })).status).toBe(404)
+    expect((await client.post(`/api/webhooks/${ids[0] ?? ''}/test`)).status).toBe(404)
+    expect((await client.delete(`/api/webhooks/${ids[0] ?? ''}`)).status).toBe(404)
+  }
+  expect((await staff.delete(`/api/admin/webhooks/${ids[0] ?? ''}`)).status).toBe(404)
+  const site = await add(staff, '/site?key=1', {}, '/api/admin/webhooks')
+  expect((await staff.post(`/api/admin/webhooks/${site}/test`)).json).toEqual({ result: 'HTTP 204' })
+  expect(JSON.parse(to('/site?key=1')[0]?.body ?? '')).toEqual({ event: 'webhook.test' })
+  await staff.delete(`/api/admin/webhooks/${site}`)
+  const log = (await staff.get('/api/admin/log')).text
+  expect(log).toContain('webhook.remove')
+  expect(log).not.toContain('key=1')
+})
+
+test.each([
+  ...['http://example.org/', 'https://127.0.0.1/', 'https://[::1]/', 'https://localhost/', 'https://10.0.0.1/'],
+  ...['https://user:password@example.org/', 'ftp://example.org/', 'x', `https://example.org/${'x'.repeat(2_000)}`],
+])('without WEBHOOK_ALLOW_PRIVATE, %.40s is refused', async (url) => {
+  strict ??= await tracker.replica({ WEBHOOK_ALLOW_PRIVATE: 'false' })
+  const client = strict.client()
+  client.cookie = bob.client.cookie
+  expect((await client.post('/api/webhooks', { url })).member('error', 'message')).toMatch(/^url: /)
+})
+let strict: TestTracker | undefined
+afterAll(() => strict?.stop())
