@@ -96,16 +96,11 @@ local function compare_endpoints()
   return same, differs
 end
 
--- The time in seconds of the peer's last announce over the address families of this one; 0 if there was none.
-local function last_of_families()
-  return not has6 and p_last4 or not has4 and p_last6 or min(p_last4, p_last6)
-end
-
 -- Whether a peer of the swarm announces regularly: it stops or completes, or the interval has passed. The process of a
 -- socket enforces its interval.
 local function is_regular()
   if state == STOPPED or purpose ~= HTTP or state == SEEDER and p_flags % ROLES ~= SEEDER - 1 then return true end
-  local last = last_of_families()
+  local last = not has6 and p_last4 or not has4 and p_last6 or min(p_last4, p_last6)
   local interval = p_flags % HAS_SIBLINGS >= IS_RECOVERING and recovery_interval or min_interval
   return last == 0 or now - last >= interval or is_future(last)
 end
@@ -114,7 +109,7 @@ end
 -- never too soon. Returns the status, and the time of the peer's previous announce in seconds.
 local function check_timing()
   if event ~= REGULAR or state - 1 ~= p_flags % ROLES then return nil end
-  local last = last_of_families()
+  local last = not has6 and p_last4 or not has4 and p_last6 or min(p_last4, p_last6)
   local interval = p_flags % HAS_SIBLINGS >= IS_RECOVERING and recovery_interval or min_interval
   local passed = now - last
   if last == 0 or passed >= interval or passed < 0 and is_future(last) then return nil end
@@ -332,7 +327,7 @@ local function announce(bytes, position)
   local first_piece = replied + 1
   local name = receive(bytes, position)
   local socket, stops = purpose ~= HTTP, state == STOPPED
-  local refused = refuse()
+  local refused = (socket or admission > 0) and refuse()
   if refused then return conclude(first_piece, refused, 0, 0, NOWHERE) end
 
   if not name and not stops then
