@@ -42,6 +42,7 @@ export function createClientCensus(deps: {
   let counting: Counting | undefined
   let waiting: SwarmName[] = []
   let lastStartedMs = Number.NEGATIVE_INFINITY
+  let lastRunMs = Number.NEGATIVE_INFINITY
 
   async function countSwarm(name: SwarmName, into: Counting): Promise<number> {
     let seen = 0
@@ -61,6 +62,12 @@ export function createClientCensus(deps: {
      * @throws an error that `isUnavailable` recognises if Postgres or Redis is unavailable
      */
     async run(): Promise<void> {
+      // Another process led in the meantime, so the peers counted so far are outdated.
+      if (clock.now() - lastRunMs > PAUSE_MS) {
+        counting = cursor = undefined
+        waiting = []
+      }
+      lastRunMs = clock.now()
       if (counting === undefined) {
         if (clock.now() - lastStartedMs < PAUSE_MS) return
         lastStartedMs = clock.now()

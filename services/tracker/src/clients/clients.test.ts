@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { PeerId } from '@vault-and-tracker/bencode-tracker'
+import { type ClientCount, createClientCensus } from './client-census.ts'
 import { clientName, peerIdFrom, readClient } from './client-id.ts'
 import { type ClientRule, compileRules, parseRule, ruleText } from './client-rules.ts'
 
@@ -30,6 +31,57 @@ test.each([
   const peerId = idOf(text)
   expect(clientName(peerId)).toBe(name)
   expect(readClient(peerId)).toMatchObject({ prefix, version })
+})
+
+describe('the count of clients', () => {
+  /** A count of swarms that each have one peer of their own user. */
+  function censusOf(swarms: number) {
+    const written: (readonly ClientCount[])[] = []
+    let now = 1_800_000_000_000
+    const names = Array.from({ length: swarms }, (_, i) => Buffer.from(String(i).padStart(20, '0')))
+    const census = createClientCensus({
+      page: (cursor = '0') => {
+        const end = Number(cursor) + 400
+        return Promise.resolve({
+          names: names.slice(Number(cursor), end),
+          next: end < swarms ? String(end) : undefined,
+        })
+      },
+      peers: {
+        read: (name) => {
+          const [owner, peerId] = [name.subarray(12), idOf('-qB5010-')]
+          const transfer = { uploaded: 0, downloaded: 0, lastAnnounce: 0, endpoints: [] }
+          return Promise.resolve({ peers: [{ owner, peerId, state: 'seeder', ...transfer }], places: 1 })
+        },
+      },
+      write: (_day, counts) => Promise.resolve(void written.push(counts)),
+      clock: { now: () => now },
+    })
+    const runAfter = async (ms: number) => {
+      now += ms
+      await census.run()
+      return written
+    }
+    return runAfter
+  }
+  const counted = (peers: number) => [{ client: '-qB5010-', peers, users: peers }]
+
+  test('a large site is counted in several runs, and again after ten minutes', async () => {
+    const runAfter = censusOf(2_500)
+    expect(await runAfter(60_000)).toEqual([])
+    expect(await runAfter(60_000)).toEqual([])
+    expect(await runAfter(60_000)).toEqual([counted(2_500)])
+    for (let minute = 0; minute < 7; minute++) expect(await runAfter(60_000)).toHaveLength(1)
+    for (let minute = 0; minute < 3; minute++) await runAfter(60_000)
+    expect(await runAfter(60_000)).toEqual([counted(2_500), counted(2_500)])
+  })
+
+  test('a count that was interrupted for long starts over', async () => {
+    const runAfter = censusOf(1_500)
+    expect(await runAfter(60_000)).toEqual([])
+    expect(await runAfter(3_600_000)).toEqual([])
+    expect(await runAfter(60_000)).toEqual([counted(1_500)])
+  })
 })
 
 describe('client rules', () => {
