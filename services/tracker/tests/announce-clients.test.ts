@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { eventually } from '@vault-and-tracker/dev-env'
+import { createAnnounceLimit, type OverLimit, type SharedCounts } from '../src/announce/limits.ts'
 import { writeAccounting } from './support/accounting.ts'
 import { createAnnounceRules } from './support/announce-rules.ts'
 import { type AnnounceParameters, announce } from './support/announcer.ts'
@@ -292,4 +293,52 @@ test('the clients of all peers are counted per day, with their share and verdict
   const { clients } = await tracker.context.useCases.clients.overview()
   expect(clients).toMatchObject([{ client: '-YY1300-', peers: 1 }])
   await expect(tracker.sql('select count(*) from client_days')).resolves.toEqual([{ count: '1' }])
+})
+
+describe('announces over the limit of a user', () => {
+  /** Limits of 10 in two processes that share their counts. `minute` makes announces in turn and counts their admissions. */
+  function createLimits() {
+    const stored = new Map<string, number>()
+    let now = 1_800_000_000_000
+    const counts: SharedCounts = {
+      add: (key, by) => {
+        const count = (stored.get(key) ?? 0) + by
+        stored.set(key, count)
+        return Promise.resolve(count)
+      },
+      read: (key) => Promise.resolve(stored.get(key)),
+    }
+    const options = { limit: 10, counts, clock: { now: () => now }, isStrict: false }
+    const limits = [createAnnounceLimit(options), createAnnounceLimit(options)]
+    return async (announces: number, act: (over: OverLimit) => void = () => undefined) => {
+      now += 60_000
+      const found = { within: 0, all: 0, known: 0, none: 0 }
+      for (let i = 0; i < announces; i++) {
+        const over = await limits[i % 2]?.take('a-user')
+        found[over?.admits ?? 'within'] += 1
+        if (over) act(over)
+      }
+      return found
+    }
+  }
+
+  test('new clients are admitted at three times the rate of the minute before, in all processes together', async () => {
+    const minute = createLimits()
+    const admitted = async () => {
+      const { all, ...rest } = await minute(400)
+      expect(rest).toEqual({ within: 10, known: 390 - all, none: 0 })
+      return all
+    }
+    expect([await admitted(), await admitted()]).toEqual([0, 20])
+    // A process notices after one announce that the other has used up the rest.
+    expect([await admitted(), await admitted()]).toEqual([83, 272])
+    for (let i = 0; i < 5; i++) await minute(5)
+    expect(await admitted()).toBe(0)
+  })
+
+  test('a process examines at most fifty times the limit, and far fewer that a rule refuses', async () => {
+    const minute = createLimits()
+    expect(await minute(1_400)).toEqual({ within: 10, all: 0, known: 1_000, none: 390 })
+    expect(await minute(1_400, (over) => over.refusedByRule())).toMatchObject({ within: 10, none: 1_370 })
+  })
 })
