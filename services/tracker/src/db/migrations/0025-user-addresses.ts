@@ -3,7 +3,7 @@ import { type Kysely, type Migration, sql } from 'kysely'
 const STATEMENTS = [
   // Updated at most once an hour, mostly without changes to an index; pages have free space for new row versions.
   `create table user_addresses (
-    user_id uuid not null references users (id),
+    user_id uuid not null references users (id) on delete cascade,
     address text collate "C" not null,
     kind text collate "C" not null check (kind in ('web', 'api', 'announce')),
     requests bigint not null,

@@ -5,7 +5,7 @@ const STATEMENTS = [
   // follows a failed attempt. A process that delivers holds the lease.
   `create table webhooks (
     id uuid primary key,
-    user_id uuid references users,
+    user_id uuid references users on delete cascade,
     url text not null check (length(url) <= 2000),
     format text not null check (format in ('json', 'discord', 'slack', 'ntfy')),
     saved_search_id uuid references saved_searches on delete cascade,
