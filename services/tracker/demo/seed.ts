@@ -98,7 +98,7 @@ async function uploadAll({ useCases: { torrents, siteConfiguration } }: Context,
     // Alice, as whom people sign in, receives the notices of the decisions.
     const torrent = await upload(members[state === undefined ? index : 0] ?? admin, demo)
     timesAgo(0.05)
-    if (torrent && state !== undefined) await torrents.moderate(torrent.id, state, reason, moderator)
+    if (torrent && state !== undefined) await torrents.moderate(torrent.id, { state, reason }, moderator)
   }
   timesAgo(0)
   await siteConfiguration.change({ uploadApproval: null }, admin.id)

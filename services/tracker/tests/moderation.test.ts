@@ -205,6 +205,44 @@ test('moderators see the record of members, warn them and leave notes, but not o
   expect((await staff.get(`/api/admin/users/${own}/record`)).status).toBe(200)
 })
 
+test('a decision about a torrent that changed since the moderator saw it is refused', async () => {
+  const [member, staff] = [await tracker.signedIn('baits'), await tracker.signedIn('decides', 'moderator')]
+  const [first, second] = [
+    (await member.upload(makeTorrent('Bait.One'), { category: 'other' })).member('id'),
+    (await member.upload(makeTorrent('Bait.Two'), { category: 'other' })).member('id'),
+  ]
+  const versionOf = async (id: string) => (await staff.get(`/api/torrents/${id}`)).member('version')
+  const state = async (id: string) => (await staff.get(`/api/torrents/${id}`)).member('state')
+  const path = `/api/admin/torrents/${first}`
+  const listed = (await staff.get('/api/admin/torrents?limit=100')).json as { items: { id: string; version: string }[] }
+  const seen = await versionOf(first)
+  expect(listed.items.find(({ id }) => id === first)).toMatchObject({ version: seen })
+  expect((await member.get(`/api/torrents/${first}`)).json).toMatchObject({ version: null })
+
+  for (const edit of [{ description: 'Something else' }, { imdb: 'tt0015324' }, { anonymous: true }]) {
+    const version = await versionOf(first)
+    expect((await member.patch(`/api/torrents/${first}`, edit)).status).toBe(200)
+    expect((await staff.post(`${path}/approve?version=${version}`)).status).toBe(409)
+    expect((await staff.post(`${path}/reject?version=${version}`, { reason: 'x' })).status).toBe(409)
+  }
+  const versions = { [first]: seen, [second]: await versionOf(second) }
+  expect((await staff.post('/api/admin/torrents/decisions', { ids: [first, second], versions })).json).toEqual({
+    items: [
+      { id: first, error: 'CONFLICT' },
+      { id: second, error: null },
+    ],
+  })
+  expect([await state(first), await state(second)]).toEqual(['pending', 'approved'])
+
+  // Of two moderators who saw the same, only the first decides.
+  const version = await versionOf(first)
+  expect((await staff.post(`${path}/reject?version=${version}`, { reason: 'mislabelled' })).status).toBe(200)
+  expect((await staff.post(`${path}/approve?version=${version}`)).status).toBe(409)
+  expect(await state(first)).toBe('rejected')
+  expect((await staff.post(`${path}/approve?version=${await versionOf(first)}`)).status).toBe(200)
+  expect((await staff.post(`${path}/approve`)).status).toBe(200)
+})
+
 test('staff leave notes on a torrent, which members cannot read', async () => {
   const [member, staff] = [await tracker.signedIn('noted'), await tracker.signedIn('noting', 'moderator')]
   const id = (await member.upload(makeTorrent('Noted'), { category: 'other' })).member('id')

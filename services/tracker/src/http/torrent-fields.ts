@@ -17,3 +17,6 @@ export const nfo = z
 export const mediaInfo = text({ min: 0, max: MAX_MEDIA_INFO, lines: true })
   .transform((plain) => withoutFolders(plain) || null)
   .meta({ description: 'the text output of MediaInfo' })
+
+/** The version of a torrent, which a decision about it can name. */
+export const version = z.string().max(20)

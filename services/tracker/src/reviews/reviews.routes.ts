@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { ACCOUNT_STATES, ROLES } from '../accounts/accounts.ts'
 import { ERRORS } from '../errors.ts'
 import { idParams, namedUser, pageOf, pageQuery, text, time } from '../http/fields.ts'
+import { version } from '../http/torrent-fields.ts'
 import { endpoints } from '../surface.ts'
 import { MAX_DECISIONS, type Reviews } from './reviews.ts'
 import type { Warnings } from './warnings.ts'
@@ -39,6 +40,10 @@ export const reviewEndpoints = [
     body: z.object({
       ids: z.array(z.string()).min(1).max(MAX_DECISIONS, `must be at most ${MAX_DECISIONS} ids`),
       reason: text({ min: 1, max: 500 }).optional().meta({ description: 'rejects the torrents' }),
+      versions: z
+        .record(z.string(), version)
+        .default({})
+        .meta({ description: 'those that you saw, by id; CONFLICT for each torrent that has changed' }),
     }),
     status: 200,
     answer: z.object({
@@ -50,7 +55,14 @@ export const reviewEndpoints = [
       ),
     }),
     handle: async ({ body, caller }, { reviews }) => ({
-      items: [...(await reviews.decideAll(body.ids, body.reason ?? null, caller.session.account))],
+      items: [
+        ...(await reviews.decideAll(
+          body.ids,
+          body.reason ?? null,
+          caller.session.account,
+          new Map(Object.entries(body.versions)),
+        )),
+      ],
     }),
   }),
   endpoint({

@@ -73,9 +73,9 @@ export function createReviews(deps: {
 }) {
   const { store, torrents, accounts, clock } = deps
 
-  async function decide(id: string, reason: string | null, by: Account): Promise<Decided> {
+  async function decide(id: string, reason: string | null, by: Account, version?: string): Promise<Decided> {
     try {
-      await torrents.moderate(id, reason === null ? 'approved' : 'rejected', reason, by)
+      await torrents.moderate(id, { state: reason === null ? 'approved' : 'rejected', reason }, by, version)
       return { id, error: null }
     } catch (error) {
       if (isApiError(error)) return { id, error: error.code }
@@ -127,10 +127,19 @@ export function createReviews(deps: {
       return record
     },
 
-    /** Approves several torrents, or rejects them for one reason, one after the other. */
-    async decideAll(ids: readonly string[], reason: string | null, by: Account): Promise<readonly Decided[]> {
+    /**
+     * Approves several torrents, or rejects them for one reason, one after the other.
+     *
+     * @param versions those that the moderator saw, by id, as far as known
+     */
+    async decideAll(
+      ids: readonly string[],
+      reason: string | null,
+      by: Account,
+      versions: ReadonlyMap<string, string>,
+    ): Promise<readonly Decided[]> {
       const decided: Decided[] = []
-      for (const id of new Set(ids)) decided.push(await decide(id, reason, by))
+      for (const id of new Set(ids)) decided.push(await decide(id, reason, by, versions.get(id)))
       return decided
     },
   }

@@ -39,4 +39,6 @@ export type ListedTorrent = {
   readonly leechers: number
   readonly completed: number
   readonly createdAt: Date
+  /** Another one after each change of the torrent, so that staff decide about what they saw. */
+  readonly version: string
 }

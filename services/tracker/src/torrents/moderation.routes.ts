@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { idParams, pageOf, pageQuery, text } from '../http/fields.ts'
+import { version } from '../http/torrent-fields.ts'
 import { TORRENT_STATES } from '../search/listed-torrent.ts'
 import type { Search } from '../search/search.ts'
 import { endpoints } from '../surface.ts'
@@ -7,6 +8,7 @@ import { listedTorrent, presentListed, presentTorrent, torrentAnswer, verdict } 
 import type { Torrents } from './torrents.ts'
 
 const endpoint = endpoints<{ torrents: Torrents; search: Search }>()
+const seen = version.optional().meta({ description: 'the version that you saw; CONFLICT if the torrent has changed' })
 const moderator = { tag: 'moderation', access: 'moderator', limit: 'write' } as const
 
 /** Moderation of uploaded torrents. */
@@ -21,14 +23,17 @@ export const moderationEndpoints = [
     query: pageQuery.safeExtend({
       state: z.enum(TORRENT_STATES, `must be one of ${TORRENT_STATES.join(', ')}`).default('pending'),
     }),
-    answer: pageOf(listedTorrent.extend({ verdict })),
+    answer: pageOf(listedTorrent.extend({ verdict, version })),
     handle: async ({ query, caller }, { search }) => {
       const list = { ...query, sort: 'created', order: 'asc' } as const
       const viewer = caller.session.account
       const { items, ...rest } = await search.list(list, viewer.id)
       return {
         ...rest,
-        items: items.map((torrent) => ({ ...presentListed(torrent, viewer), verdict: torrent.verdict })),
+        items: items.map((torrent) => ({
+          ...presentListed(torrent, viewer),
+          ...{ verdict: torrent.verdict, version: torrent.version },
+        })),
       }
     },
   }),
@@ -39,13 +44,14 @@ export const moderationEndpoints = [
     operationId: 'approveTorrent',
     summary: 'Approve a torrent',
     params: idParams,
+    query: z.object({ version: seen }),
     answer: torrentAnswer,
-    errors: ['NOT_FOUND'],
-    handle: async ({ params, caller }, { torrents }) =>
-      presentTorrent(
-        await torrents.moderate(params.id, 'approved', null, caller.session.account),
-        caller.session.account,
-      ),
+    errors: ['NOT_FOUND', 'CONFLICT'],
+    handle: async ({ params, query, caller }, { torrents }) => {
+      const { account } = caller.session
+      const state = { state: 'approved', reason: null } as const
+      return presentTorrent(await torrents.moderate(params.id, state, account, query.version), account)
+    },
   }),
   endpoint({
     ...moderator,
@@ -54,15 +60,14 @@ export const moderationEndpoints = [
     operationId: 'rejectTorrent',
     summary: 'Reject a torrent; its uploader can see the reason',
     params: idParams,
-    body: z.object({
-      reason: text({ min: 1, max: 500 }),
-    }),
+    query: z.object({ version: seen }),
+    body: z.object({ reason: text({ min: 1, max: 500 }) }),
     answer: torrentAnswer,
-    errors: ['NOT_FOUND'],
-    handle: async ({ params, body, caller }, { torrents }) =>
-      presentTorrent(
-        await torrents.moderate(params.id, 'rejected', body.reason, caller.session.account),
-        caller.session.account,
-      ),
+    errors: ['NOT_FOUND', 'CONFLICT'],
+    handle: async ({ params, query, body, caller }, { torrents }) => {
+      const { account } = caller.session
+      const state = { state: 'rejected', reason: body.reason } as const
+      return presentTorrent(await torrents.moderate(params.id, state, account, query.version), account)
+    },
   }),
 ]

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { idParams, time } from '../http/fields.ts'
+import { version } from '../http/torrent-fields.ts'
 import { RELATIONS, VERDICTS } from '../releases/related-releases.ts'
 import { type ListedTorrent, TORRENT_STATES } from '../search/listed-torrent.ts'
 import { endpoints } from '../surface.ts'
@@ -76,6 +77,7 @@ export const torrentAnswer = listedTorrent
     hasMediaInfo: z.boolean(),
     verdict,
     duplicateReason: z.string().nullable().meta({ description: 'for its uploader and staff' }),
+    version: version.nullable().meta({ description: 'another one after each change; for staff' }),
   })
   .meta({ id: 'Torrent' })
 
@@ -200,7 +202,8 @@ export const torrentPageEndpoints = [
 export function presentTorrent(torrent: Torrent, viewer: Viewer, bookmarked?: ReadonlySet<string>) {
   const { description, hasNfo, hasMediaInfo, verdict, duplicateReason } = torrent
   const judged = isKnownTo(torrent, viewer) ? { verdict, duplicateReason } : { verdict: null, duplicateReason: null }
-  return { ...presentListed(torrent, viewer, bookmarked), ...{ description, hasNfo, hasMediaInfo }, ...judged }
+  const version = viewer.role === 'member' ? null : torrent.version
+  return { ...presentListed(torrent, viewer, bookmarked), ...{ description, hasNfo, hasMediaInfo, version }, ...judged }
 }
 
 /** Related torrents as returned by the API. */

@@ -59,7 +59,11 @@ export function listedColumns(db: Db) {
       'categories.slug',
       'users.username',
     ])
-    .select(sql<string | null>`torrents.air_date::text`.as('air_date'))
+    .select([
+      sql<string | null>`torrents.air_date::text`.as('air_date'),
+      // The transaction that wrote the row. Peers are counted in another table.
+      sql<string>`torrents.xmin::text`.as('version'),
+    ])
 }
 
 /** A row of `listedColumns`. */
@@ -112,6 +116,7 @@ export function toListed(row: ListedRow): ListedTorrent {
     leechers: row.leechers,
     completed: row.completed,
     createdAt: row.created_at,
+    version: row.version,
   }
 }
 

@@ -298,10 +298,24 @@ export function createTorrents(deps: {
       return publishChange(await store.change(torrent.id, decide))
     },
 
-    /** Approves or rejects. @throws ApiError NOT_FOUND */
-    async moderate(id: string, state: TorrentState, reason: string | null, by: Account): Promise<Torrent> {
-      const decided = { changes: { state: { state, reason } }, by: actedBy(clock, by.id) }
-      return publishChange(isId(id) ? await store.change(id, () => decided) : undefined)
+    /**
+     * Approves or rejects.
+     *
+     * @param version the one that the moderator saw, if known
+     * @throws ApiError NOT_FOUND, or CONFLICT if the torrent has another version
+     */
+    async moderate(
+      id: string,
+      state: { readonly state: TorrentState; readonly reason: string | null },
+      by: Account,
+      version?: string,
+    ): Promise<Torrent> {
+      const decide = (current: Torrent): DecidedChange => {
+        if (version !== undefined && version !== current.version)
+          throw apiError('CONFLICT', 'This torrent was changed or decided in the meantime. Review it again.')
+        return { changes: { state }, by: actedBy(clock, by.id) }
+      }
+      return publishChange(isId(id) ? await store.change(id, decide) : undefined)
     },
 
     /** Deletes a torrent. Announces receive the reason for 30 days. @throws ApiError NOT_FOUND or FORBIDDEN */

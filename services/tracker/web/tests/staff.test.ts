@@ -271,6 +271,11 @@ describe('moderation', () => {
     const { page, problems } = await site.open('/admin/moderation', DESKTOP, moderator)
     const heading = (name: string) => page.getByRole('heading', { name })
     await heading('Long.Harbour').waitFor()
+    // What the uploader changed in the meantime is not approved unseen.
+    await member.patch(`/api/torrents/${first}`, { description: 'Something else.' })
+    await page.keyboard.press('a')
+    await page.getByText('Something else.').waitFor()
+    expect(await stateOf(first)).toEqual(['pending', null])
     await page.keyboard.press('j')
     await heading('Paper.Moons').waitFor()
     await page.keyboard.press('k')

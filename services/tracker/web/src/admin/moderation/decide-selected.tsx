@@ -6,20 +6,31 @@ import { formatNumberOf } from '@vault-and-tracker/web-kit/format'
 import { useState } from 'react'
 import { api } from '../../api/client.ts'
 
+/** A torrent as the moderator saw it. */
+export type Seen = { readonly id: string; readonly version: string }
 type Decided = { items: readonly { id: string; error: string | null }[] }
 
-/** Approves the selected torrents, or rejects them for one reason. Torrents that could not be decided stay selected. */
-export function DecideSelected(props: { ids: readonly string[]; onDecided: (failed: readonly string[]) => void }) {
-  const { ids, onDecided } = props
+/**
+ * Approves the selected torrents, or rejects them for one reason. Torrents that could not be decided stay selected, unless
+ * they have changed.
+ */
+export function DecideSelected(props: { torrents: readonly Seen[]; onDecided: (failed: readonly Seen[]) => void }) {
+  const { torrents, onDecided } = props
   const queries = useQueryClient()
   const [isRejecting, setRejecting] = useState(false)
   const decide = useMutation<Decided, ApiError, string | undefined>({
     mutationFn: (reason) =>
       read(
-        api.POST('/api/admin/torrents/decisions', { body: { ids: [...ids], ...(reason !== undefined && { reason }) } }),
+        api.POST('/api/admin/torrents/decisions', {
+          body: {
+            ids: torrents.map(({ id }) => id),
+            versions: Object.fromEntries(torrents.map(({ id, version }) => [id, version])),
+            ...(reason !== undefined && { reason }),
+          },
+        }),
       ),
     onSuccess: ({ items }, reason) => {
-      const failed = items.filter(({ error }) => error !== null).map(({ id }) => id)
+      const failed = torrents.filter(({ id }) => items.some((item) => item.id === id && item.error !== null))
       const done = `${formatNumberOf(items.length - failed.length, 'torrent')} ${reason === undefined ? 'approved' : 'rejected'}.`
       if (failed.length === 0) toast(done)
       else toast(`${done} ${formatNumberOf(failed.length, 'torrent')} failed.`, 'bad')
@@ -32,7 +43,7 @@ export function DecideSelected(props: { ids: readonly string[]; onDecided: (fail
   })
   return (
     <div className="form-actions" role="group" aria-label="Selected torrents">
-      <p className="muted">{formatNumberOf(ids.length, 'torrent')} selected</p>
+      <p className="muted">{formatNumberOf(torrents.length, 'torrent')} selected</p>
       <Button isBusy={decide.isPending} onClick={() => decide.mutate(undefined, { onError: toastProblem })}>
         Approve selected
       </Button>
@@ -41,7 +52,7 @@ export function DecideSelected(props: { ids: readonly string[]; onDecided: (fail
       </Button>
       {isRejecting && (
         <FormDialog
-          title={`Reject ${formatNumberOf(ids.length, 'torrent')}?`}
+          title={`Reject ${formatNumberOf(torrents.length, 'torrent')}?`}
           action="Reject torrents"
           kind="danger"
           fields={['reason']}

@@ -9,7 +9,7 @@ import { useEffect, useRef, useState } from 'react'
 import type { ListedTorrent, Torrent } from '../../api/client.ts'
 import { BreakableName } from '../../release/release-tags.tsx'
 import '../manage.css'
-import { DecideSelected } from './decide-selected.tsx'
+import { DecideSelected, type Seen } from './decide-selected.tsx'
 import { queue } from './queries.ts'
 import { Review } from './review.tsx'
 import { type QueueSearch, STATES, type State } from './search.ts'
@@ -23,9 +23,11 @@ export function ModerationPage() {
   const search = route.useSearch()
   const { state = 'pending' } = search
   const { data, error, refetch, dataUpdatedAt } = useQuery(queue(state, search.page))
-  const [marked, setMarked] = useState<readonly string[]>([])
-  // Torrents that left the page are no longer selected.
-  const selected = marked.filter((id) => data?.items.some((item) => item.id === id))
+  const [marked, setMarked] = useState<readonly Seen[]>([])
+  // Torrents that left the page or changed are no longer selected.
+  const selected = marked.filter(({ id, version }) =>
+    data?.items.some((item) => item.id === id && item.version === version),
+  )
   return (
     <>
       <PageHead title="Moderation" count={data ? totalText(data, 'torrent') : ''} />
@@ -44,14 +46,14 @@ export function ModerationPage() {
       ) : (
         <div className="moderation" data-chosen={search.torrent !== undefined}>
           <div className="moderation-queue">
-            {selected.length > 0 && <DecideSelected ids={selected} onDecided={setMarked} />}
+            {selected.length > 0 && <DecideSelected torrents={selected} onDecided={setMarked} />}
             <Queue
               items={data.items}
               search={search}
               now={dataUpdatedAt}
               selected={selected}
-              onSelect={(id, isSelected) =>
-                setMarked(isSelected ? [...selected, id] : selected.filter((each) => each !== id))
+              onSelect={(torrent, isSelected) =>
+                setMarked(isSelected ? [...selected, torrent] : selected.filter(({ id }) => id !== torrent.id))
               }
             />
             <Pages list={data} without="torrent" />
@@ -63,14 +65,14 @@ export function ModerationPage() {
   )
 }
 
-type Queued = ListedTorrent & Pick<Torrent, 'verdict'>
+type Queued = ListedTorrent & Pick<Torrent, 'verdict'> & Seen
 
 function Queue(props: {
   items: readonly Queued[]
   search: QueueSearch
   now: number
-  selected: readonly string[]
-  onSelect: (id: string, isSelected: boolean) => void
+  selected: readonly Seen[]
+  onSelect: (torrent: Seen, isSelected: boolean) => void
 }) {
   const { items, search, now, selected, onSelect } = props
   const chosen = search.torrent ?? items[0]?.id
@@ -80,13 +82,13 @@ function Queue(props: {
   }, [chosen])
   return (
     <ol ref={list} className="queue" aria-label="Torrents">
-      {items.map(({ id, name, uploader, size, created, verdict }) => (
+      {items.map(({ id, version, name, uploader, size, created, verdict }) => (
         <li key={id} className="queue-row">
           <input
             type="checkbox"
             aria-label={`Select ${name}`}
-            checked={selected.includes(id)}
-            onChange={({ target }) => onSelect(id, target.checked)}
+            checked={selected.some((each) => each.id === id)}
+            onChange={({ target }) => onSelect({ id, version }, target.checked)}
           />
           <Link
             to="/admin/moderation"

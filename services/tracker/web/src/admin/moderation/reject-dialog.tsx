@@ -2,15 +2,30 @@ import { useMutation } from '@tanstack/react-query'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
 import { FormDialog } from '@vault-and-tracker/web-kit/feedback'
 import { TextArea } from '@vault-and-tracker/web-kit/form'
+import { useState } from 'react'
 import { api, type Torrent } from '../../api/client.ts'
 import { BreakableName } from '../../release/release-tags.tsx'
 
-export function RejectDialog(props: { torrent: Torrent; onRejected: () => void; onClose: () => void }) {
-  const { torrent, onRejected, onClose } = props
+export function RejectDialog(props: {
+  torrent: Torrent
+  onRejected: () => void
+  onFailed: () => void
+  onClose: () => void
+}) {
+  const { onRejected, onFailed, onClose } = props
+  // As when the dialog opened, which then covers what changes.
+  const [torrent] = useState(props.torrent)
+  const { id, version } = torrent
   const reject = useMutation<unknown, ApiError, string>({
     mutationFn: (reason) =>
-      read(api.POST('/api/admin/torrents/{id}/reject', { params: { path: { id: torrent.id } }, body: { reason } })),
+      read(
+        api.POST('/api/admin/torrents/{id}/reject', {
+          params: { path: { id }, query: { ...(version !== null && { version }) } },
+          body: { reason },
+        }),
+      ),
     onSuccess: onRejected,
+    onError: onFailed,
   })
   return (
     <FormDialog

@@ -30,6 +30,11 @@ export function Review({ items, search }: { items: readonly ListedTorrent[]; sea
         resetScroll: false,
       })
   }
+  const reload = (): void => {
+    void queries.invalidateQueries({ queryKey: ['admin', 'moderation'] })
+    void queries.invalidateQueries({ queryKey: ['admin', 'log'] })
+    void queries.invalidateQueries({ queryKey: ['torrents'] })
+  }
   const decided = (text: string): void => {
     toast(text)
     setRejecting(false)
@@ -41,21 +46,27 @@ export function Review({ items, search }: { items: readonly ListedTorrent[]; sea
       replace: true,
       resetScroll: false,
     })
-    void queries.invalidateQueries({ queryKey: ['admin', 'moderation'] })
-    void queries.invalidateQueries({ queryKey: ['admin', 'log'] })
-    void queries.invalidateQueries({ queryKey: ['torrents'] })
+    reload()
   }
-  const approve = useMutation<Torrent, ApiError>({
-    mutationFn: () => read(api.POST('/api/admin/torrents/{id}/approve', { params: { path: { id } } })),
+  const approve = useMutation<Torrent, ApiError, Torrent>({
+    mutationFn: ({ version }) =>
+      read(
+        api.POST('/api/admin/torrents/{id}/approve', {
+          params: { path: { id }, query: { ...(version !== null && { version }) } },
+        }),
+      ),
     onSuccess: ({ name }) => decided(`${name} approved.`),
-    onError: toastProblem,
+    onError: (problem) => {
+      toastProblem(problem)
+      reload()
+    },
   })
   const mayApprove = torrent !== undefined && torrent.state !== 'approved'
   const mayReject = torrent !== undefined && torrent.state !== 'rejected'
   useReviewKeys({
     j: () => go(items[index + 1]),
     k: () => go(items[index - 1]),
-    a: () => mayApprove && !approve.isPending && approve.mutate(),
+    a: () => mayApprove && !approve.isPending && approve.mutate(torrent),
     r: () => mayReject && setRejecting(true),
     e: () => torrent !== undefined && setEditing(true),
   })
@@ -73,7 +84,12 @@ export function Review({ items, search }: { items: readonly ListedTorrent[]; sea
           <Submission torrent={torrent} />
           <div className="form-actions review-actions">
             {mayApprove && (
-              <Button kind="main" isBusy={approve.isPending} aria-keyshortcuts="a" onClick={() => approve.mutate()}>
+              <Button
+                kind="main"
+                isBusy={approve.isPending}
+                aria-keyshortcuts="a"
+                onClick={() => approve.mutate(torrent)}
+              >
                 Approve torrent <Key name="a" />
               </Button>
             )}
@@ -105,6 +121,7 @@ export function Review({ items, search }: { items: readonly ListedTorrent[]; sea
           {isRejecting && (
             <RejectDialog
               torrent={torrent}
+              onFailed={reload}
               onRejected={() => decided(`${torrent.name} rejected.`)}
               onClose={() => setRejecting(false)}
             />
