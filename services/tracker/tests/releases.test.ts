@@ -141,6 +141,33 @@ test('of simultaneous uploads of the same content one is accepted', async () => 
   expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 409, 409, 409, 409, 409])
 })
 
+test('pending uploads of other members neither hide approved releases nor count as duplicates', async () => {
+  const name = 'Crowded.House.2024.1080p.WEB-DL.H.264-ONE'
+  const id = (await upload(name)).member('id')
+  const other = (await upload(name.replace('1080p', '720p'))).member('id')
+  // The columns of a torrent that are not set here are those of the other slot.
+  const columns = `name, category_id, size, file_count, uploader_id, release_keys, release_title, release_year,
+    resolution, source, codec, search`
+  await tracker.sql(
+    `with copies as (
+       insert into torrents (id, info_hash, state, created_at, ${columns})
+       select gen_random_uuid(), decode(md5(n::text) || '00000000', 'hex'), 'pending', now() + interval '1 hour', ${columns}
+       from torrents, generate_series(1, 120) as n where id = $1 returning id
+     ) insert into torrent_stats (torrent_id) select id from copies`,
+    [other],
+  )
+  const related = async (by: Client) => relationsOf(await by.get(`/api/torrents/${other}/details`))
+  for (const by of [bob.client, moderator]) expect(await related(by)).toMatchObject({ [name]: 'version' })
+  const third = makeTorrent(name.replace('ONE', 'TWO'))
+  expect((await preview(third)).json).toMatchObject({ verdict: 'duplicate' })
+  await tracker.sql("delete from torrents where created_at > now() + interval '30 minutes'")
+  await tracker.sql("update torrents set state = 'pending' where id = any($1)", [[id, other]])
+  expect((await preview(third)).json).toMatchObject({ verdict: null, related: [] })
+  expect((await preview(third, {}, alice.client)).json).toMatchObject({ verdict: 'duplicate' })
+  const sent = await bob.client.upload(third, { category: 'movies', refuseDuplicate: 'true' })
+  expect([sent.status, sent.json]).toMatchObject([201, { verdict: null }])
+})
+
 test('editing the name or an id, and parsing names again, changes what a torrent is related to', async () => {
   const one = (await upload('First.Name.2024.1080p.WEB-DL.H.264-ONE', { imdb: '5001' })).member('id')
   const two = (await upload('Second.Name.2024.720p.WEB-DL.H.264-ONE')).member('id')

@@ -92,6 +92,7 @@ async function fill(random: Random): Promise<readonly Catalogued[]> {
       },
       categoryId: category?.id ?? '',
       uploaderId: uploader?.id ?? '',
+      uploaderRole: 'member',
       description: '',
       externalIds: ids,
       state: random() < 0.97 ? 'approved' : 'pending',

@@ -69,7 +69,7 @@ export function createTorrentPreviews(deps: {
     known: KnownRelease,
     viewer: Viewer,
   ): Promise<Pick<TorrentPreview, 'verdict' | 'related'>> {
-    const [same, related] = await Promise.all([store.byInfoHash(content), store.related(known)])
+    const [same, related] = await Promise.all([store.byInfoHash(content), store.related(known, viewer)])
     const others = related.filter(({ torrent }) => torrent.id !== same?.id)
     const all = [...(same === undefined ? [] : [{ relation: 'same', torrent: same } as const]), ...others]
     const verdict = verdictOn(

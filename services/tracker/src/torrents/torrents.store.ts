@@ -58,7 +58,7 @@ export function createTorrentStore(db: Db): TorrentStore {
       return row && toListed(row)
     },
 
-    related: (torrent) => relatedTorrents(db, torrent),
+    related: (torrent, viewer) => relatedTorrents(db, torrent, viewer),
 
     texts: (id) =>
       db
@@ -186,7 +186,7 @@ function deletedCategoryError(error: unknown): unknown {
 async function judge(trx: Transaction<Schema>, torrent: NewTorrent): Promise<Verdict | null> {
   const isRefused = torrent.refuseDuplicate && torrent.duplicateReason === null
   const isReserved = !isRefused || (await reserveContent(trx, torrent))
-  const related = await relatedTorrents(trx, torrent)
+  const related = await relatedTorrents(trx, torrent, { id: torrent.uploaderId, role: torrent.uploaderRole })
   const releases = related.map(({ relation, torrent: { release } }) => ({ relation, release }))
   const verdict = verdictOn(torrent, releases) ?? null
   if (!isReserved || (isRefused && verdict === 'duplicate'))

@@ -44,6 +44,7 @@ export type NewTorrent = NameFields &
     readonly content: TorrentContent
     readonly categoryId: string
     readonly uploaderId: string
+    readonly uploaderRole: Viewer['role']
     readonly description: string
     readonly externalIds: ExternalIds
     readonly state: TorrentState
@@ -94,8 +95,8 @@ export type TorrentStore = {
   byIds(ids: readonly string[]): Promise<readonly ListedTorrent[]>
   /** The torrent with one of these info hashes. */
   byInfoHash(torrent: Pick<TorrentContent, 'infoHash' | 'infoHashV2'>): Promise<ListedTorrent | undefined>
-  /** Other torrents of the same title, except rejected ones, newest first. At most 100. */
-  related(torrent: KnownRelease & { readonly id?: string }): Promise<readonly RelatedTorrent[]>
+  /** Other torrents of the same title that the viewer may see, except rejected ones, newest first. At most 100. */
+  related(torrent: KnownRelease & { readonly id?: string }, viewer: Viewer): Promise<readonly RelatedTorrent[]>
   texts(id: string): Promise<TorrentTexts | undefined>
   /** A range of files, in the order of the torrent. */
   files(id: string, part: { readonly offset: number; readonly limit: number }): Promise<readonly TorrentFile[]>
@@ -217,6 +218,7 @@ export function createTorrents(deps: {
         content,
         categoryId: category.id,
         uploaderId: by.id,
+        uploaderRole: by.role,
         state: waits ? 'pending' : 'approved',
         stateReason: rejection === undefined ? null : `Rejected before: ${rejection}`,
         createdAt: new Date(clock.now()),
@@ -228,9 +230,7 @@ export function createTorrents(deps: {
     },
 
     /** Other torrents of the same title that the viewer may see, newest first. */
-    async related(torrent: Torrent, viewer: Viewer): Promise<readonly RelatedTorrent[]> {
-      return (await store.related(torrent)).filter((each) => maySee(each.torrent, viewer))
-    },
+    related: (torrent: Torrent, viewer: Viewer): Promise<readonly RelatedTorrent[]> => store.related(torrent, viewer),
 
     texts: (id: string) => store.texts(id),
 
