@@ -14,10 +14,10 @@ export type VisitorAccess = 'anyone' | 'session' | 'account' | 'member' | 'moder
 export type Access = VisitorAccess | 'feed'
 
 /**
- * The limit that an endpoint counts against; `second-factor` adds one for guessed codes to `authentication`. `search` and
- * `download` are those of the Torznab API.
+ * The limit that an endpoint counts against. `mail` is `authentication` with the account of an email address, and
+ * `second-factor` adds one for guessed codes. `search` and `download` are those of the Torznab API.
  */
-export type LimitKind = 'read' | 'write' | 'authentication' | 'second-factor' | 'search' | 'download'
+export type LimitKind = 'read' | 'write' | 'authentication' | 'mail' | 'second-factor' | 'search' | 'download'
 
 /** The origin of a request, and the session of its cookie or of its API token, if any. */
 export type Visitor = {

@@ -105,6 +105,8 @@ test('requests are limited per address and account, and an account that receives
     for (let i = 0; i < 5; i++)
       statuses.push((await limited.client().post('/api/auth/password-link', { email: 'pestered@example.org' })).status)
     expect(statuses).toEqual([204, 204, 204, 429, 429])
+    const invented = { email: 'pestered@example.org', username: 'invented' }
+    expect((await limited.client().post('/api/auth/password-link', invented)).status).toBe(429)
     expect((await limited.client().post('/api/auth/password-link', { email: 'other@example.org' })).status).toBe(204)
     await smtp.next('pestered@example.org')
     expect(smtp.received).toEqual([])

@@ -12,6 +12,7 @@ const endpoint = endpoints<{ accounts: Accounts; mailLinks: MailLinks }>()
 export const mailLinkEndpoints = [
   endpoint({
     ...signIn,
+    limit: 'mail',
     access: 'anyone',
     path: '/api/auth/password-link',
     operationId: 'requestPasswordLink',

@@ -84,7 +84,7 @@ export function createVisitorGuards(deps: {
       )
     const visitor = await visitorOf(request, response)
     // Sign-in attempts are counted per account, so the body is read first.
-    if (endpoint.limit === 'authentication' || endpoint.limit === 'second-factor')
+    if (endpoint.limit === 'authentication' || endpoint.limit === 'mail' || endpoint.limit === 'second-factor')
       await readBody(endpoint, request, response, visitor)
     await applyLimit(endpoint.limit, request, response, visitor)
     return visitor

@@ -14,7 +14,7 @@ const ATTEMPTS_PER_ADDRESS = 10
 const CODES_PER_ACCOUNT = 4
 
 /** The key that a request is counted under; undefined if the limit does not concern it. */
-type KeyOf = (visitor: Visitor, request: Request) => string | undefined
+type KeyOf = (visitor: Visitor, request: Request, kind: LimitKind) => string | undefined
 
 /** Counts a request against a limit. @throws ApiError RATE_LIMITED, or an error that `isUnavailable` recognises */
 export type ApplyLimit = (kind: LimitKind, request: Request, response: Response, visitor: Visitor) => Promise<void>
@@ -69,11 +69,12 @@ export function createLimits(options: {
       limit('rest-staff-write', options.staffWrite, MINUTE_MS, byStaff, 'refuse'),
     ],
     authentication,
+    mail: authentication,
     'second-factor': [...authentication, codes],
   }
   return async (kind, request, response, visitor) => {
     for (const [apply, keyOf] of limits[kind]) {
-      const key = keyOf(visitor, request)
+      const key = keyOf(visitor, request, kind)
       if (key !== undefined) await apply(key, request, response)
     }
   }
@@ -100,11 +101,11 @@ function byStaff(visitor: Visitor): string | undefined {
   return isStaff(visitor) ? byUser(visitor) : undefined
 }
 
-/** By address and account: the requester's if they are known, else the one named in the body. */
-function byAttempt(visitor: Visitor, request: Request): string {
-  const named = memberOf(request.body, 'username') ?? memberOf(request.body, 'email')
-  const claimed = typeof named === 'string' ? named.toLowerCase() : (visitor.pending?.userId ?? '')
-  const account = visitor.session?.account.id ?? claimed
+/** By address and account: the requester's if they are known, else the one that the endpoint itself works with. */
+function byAttempt(visitor: Visitor, request: Request, kind: LimitKind): string {
+  const named = memberOf(request.body, kind === 'mail' ? 'email' : 'username')
+  const claimed = kind === 'second-factor' ? visitor.pending?.userId : named
+  const account = visitor.session?.account.id ?? (typeof claimed === 'string' ? claimed.toLowerCase() : '')
   return `${byAddress(visitor)} ${account.slice(0, 64)}`
 }
 
