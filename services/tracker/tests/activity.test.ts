@@ -133,6 +133,26 @@ test('completed torrents must be seeded for 72 hours or to a ratio of 1; unseede
   expect((await ownList(member, 'list=snatched')).items[1]?.transfer?.isSeeding).toBe(false)
 })
 
+test('lists show neither the name nor the reason of a torrent of another member that is not approved', async () => {
+  const [uploader, member] = [await createMember(tracker, 'renames'), await createMember(tracker, 'snatches')]
+  const { id, infoHash } = await uploadTorrent(uploader, 'Approved name')
+  await tracker.sql(
+    `insert into user_torrents (user_id, torrent_id, last_state, first_seen_at, last_seen_at, completed_at)
+     select id, $1, 'stopped', now(), now(), now() from users where username in ('renames', 'snatches')`,
+    [id],
+  )
+  const listed = async (by: TestMember) => (await ownList(by, 'list=snatched')).items[0]
+  expect(await listed(member)).toMatchObject({ name: 'Approved name', reason: null })
+  const change = "update torrents set name = 'New name', state = 'pending', state_reason = 'Changed' where id = $1"
+  await tracker.sql(change, [id])
+  expect(await listed(member)).toMatchObject({ name: infoHash, state: 'pending', reason: null })
+  expect(await listed(uploader)).toMatchObject({ name: 'New name', reason: 'Changed' })
+  await admin.post(`/api/admin/torrents/${id}/reject`, { reason: 'For you only' })
+  expect(await listed(member)).toMatchObject({ name: infoHash, state: 'rejected', reason: null })
+  await admin.delete(`/api/torrents/${id}?reason=Copyright`)
+  expect(await listed(member)).toMatchObject({ name: infoHash, state: 'deleted', reason: 'Copyright' })
+})
+
 test('lists of own torrents are sorted and paged, and show only those of the member', async () => {
   const member = await createMember(tracker, 'sorter')
   const other = await createMember(tracker, 'bystander')

@@ -8,10 +8,10 @@ const bytes = z.int().meta({ description: 'bytes, without rates' })
 const ownTorrent = z
   .object({
     id: z.string(),
-    name: z.string(),
+    name: z.string().meta({ description: 'info hash if the torrent is not yours and not approved' }),
     size: z.int(),
     state: z.enum(OWN_STATES),
-    reason: z.string().nullable().meta({ description: 'of its rejection or deletion' }),
+    reason: z.string().nullable().meta({ description: 'of its deletion, or of the rejection of your own' }),
     downloadPercent: z.int(),
     uploadPercent: z.int(),
     created: time,

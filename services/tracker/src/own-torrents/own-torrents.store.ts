@@ -93,9 +93,11 @@ function itemsOf(query: OwnQuery, { page, limit, sort, order }: OwnPage): RawBui
       select transfer.*, ${isSeeding} as is_seeding, ${key} as key from (${transfersOf(query)}) as transfer
       order by ${sorted} limit ${limit} offset ${(page - 1) * limit}
     ) as transfer cross join lateral (
-      select id, name, size, state, coalesce(delete_reason, state_reason) as reason, deleted_at is not null as is_deleted,
+      select id, case when is_visible then name else encode(info_hash, 'hex') end as name, size, state,
+        coalesce(delete_reason, case when is_visible then state_reason end) as reason, deleted_at is not null as is_deleted,
         download_percent, upload_percent, created_at, seeders, leechers, completed
       from torrents join torrent_stats on torrent_stats.torrent_id = torrents.id
+        cross join lateral (select state = 'approved' or uploader_id is not distinct from ${query.userId} as is_visible) as own
       where torrents.id = transfer.torrent_id offset 0
     ) as torrent
     order by ${sorted}`

@@ -28,10 +28,11 @@ export type OwnTransfer = {
 
 export type OwnTorrent = {
   readonly id: string
+  /** The info hash if the torrent is of another member and not approved. */
   readonly name: string
   readonly size: number
   readonly state: OwnTorrentState
-  /** The moderator's reason, or why it was deleted. */
+  /** The moderator's reason, for the uploader, or why it was deleted. */
   readonly reason: string | null
   readonly downloadPercent: number
   readonly uploadPercent: number
