@@ -12,7 +12,6 @@ const LONGEST = [
   'vault/web/tests/reading',
   'tracker/web/tests/torznab',
   'vault/tests/faults-postgres',
-  'tracker/tests/kills',
   'vault/tests/transit',
   'tracker/tests/accounting',
   'tracker/tests/faults',

@@ -16,7 +16,7 @@ import { createVaultDatabase } from './support/vault.ts'
 import { startVaultProcess, type VaultProcess } from './support/vault-process.ts'
 
 // Raw bytes that no HTTP client would send, to the service as in production.
-const RUNS = { numRuns: TRIALS > 1 ? 3_000 * TRIALS : 1_000, seed: Number(process.env['FUZZ_SEED'] ?? 20_261_121) }
+const RUNS = { numRuns: 400 * TRIALS, seed: Number(process.env['FUZZ_SEED'] ?? 20_261_121) }
 const IN_FLIGHT = 16
 /** Without a response in this time, the request was incomplete, and the connection is closed. */
 const HALF_MS = 250

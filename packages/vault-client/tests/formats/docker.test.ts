@@ -1,35 +1,8 @@
-import { spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { formatSecrets } from '../../src/formats/formats.ts'
-import { newFolder } from '../new-folder.ts'
-import { environment, hexOf, PRINT_VARIABLES, provesReader, type Secrets } from './values.ts'
+import { provesReader, type Secrets } from './values.ts'
 
-// Reads env files of containers with a port of Docker's parser, and with Docker itself if it is available.
-const folder = newFolder()
-
-const ROOT = new URL('../../../../', import.meta.url).pathname
-const [, IMAGE = ''] = /^FROM (\S+)$/m.exec(readFileSync(join(ROOT, 'examples/container/Dockerfile'), 'utf8')) ?? []
-const RUN = ['run', '--rm', '--network', 'none']
-
-/** The reason why Docker cannot start a container, or undefined if it can. */
-function dockerProblem(): string | undefined {
-  const options = { env: environment, timeout: 120_000 }
-  if (spawnSync('docker', ['version', '--format', '{{.Server.Version}}'], options).status !== 0)
-    return 'Docker is not available'
-  if (spawnSync('docker', [...RUN, IMAGE, 'node', '--version'], options).status !== 0)
-    return `Docker cannot start ${IMAGE}`
-  return undefined
-}
-const problem = dockerProblem()
-const name = 'docker run --env-file reads all exported values byte for byte'
-
-function runContainer(text: string): Secrets {
-  const file = join(folder, 'secrets')
-  writeFileSync(file, text)
-  return hexOf('docker', [...RUN, '--env-file', file, IMAGE, 'node', '-e', PRINT_VARIABLES])
-}
+// Reads env files of containers with a port of Docker's parser.
 
 /**
  * Reads an `--env-file` as the Docker CLI does (docker/cli, pkg/kvfile/kvfile.go, `parseKeyValueFile`, with `ScanLines`
@@ -68,12 +41,3 @@ test('refuses a value that exceeds the line length by one byte', () => {
   expect(() => formatSecrets({ K_: 'x'.repeat(LONGEST + 1) }, 'docker')).toThrow('K_')
   expect(() => formatSecrets({ K_: 'é'.repeat(LONGEST / 2 + 1) }, 'docker')).toThrow('K_')
 })
-
-if (problem === undefined)
-  test(name, () => {
-    provesReader('docker', runContainer, 3)
-    const longest = { K_: 'x'.repeat(LONGEST) }
-    expect(runContainer(formatSecrets(longest, 'docker'))).toEqual(longest)
-    expect(() => runContainer(`K_=${'x'.repeat(LONGEST + 1)}\n`)).toThrow('token too long')
-  })
-else test.skip(`${name}: skipped, ${problem}`, () => undefined)

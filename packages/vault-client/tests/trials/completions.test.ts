@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
+import { vault } from '../commands/run-vault.ts'
 import { newFolder } from '../new-folder.ts'
-import { vault } from './run-vault.ts'
 
 const folder = newFolder()
 writeFileSync(join(folder, 'secrets.env'), '')

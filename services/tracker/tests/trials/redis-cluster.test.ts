@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { eventually, removeTemporaryFolder, temporaryFolder, testRedis } from '@vault-and-tracker/dev-env'
 import { Redis } from 'ioredis'
-import { writeAccounting } from './support/accounting.ts'
-import { announce, percentBytes, rawGet } from './support/announcer.ts'
-import { createAnnouncer, createMember, uploadTorrent } from './support/members.ts'
-import { metricOf } from './support/metrics.ts'
-import { type RedisCluster, startRedisCluster } from './support/redis-cluster.ts'
-import { startTracker, type TestTracker } from './support/tracker.ts'
+import { writeAccounting } from '../support/accounting.ts'
+import { announce, percentBytes, rawGet } from '../support/announcer.ts'
+import { createAnnouncer, createMember, uploadTorrent } from '../support/members.ts'
+import { metricOf } from '../support/metrics.ts'
+import { type RedisCluster, startRedisCluster } from '../support/redis-cluster.ts'
+import { startTracker, type TestTracker } from '../support/tracker.ts'
 
 let folder: string
 let cluster: RedisCluster

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { type DurableServers, eventually, startDurableServers, TRIALS, withClient } from '@vault-and-tracker/dev-env'
-import { announce } from './support/announcer.ts'
-import { createClient } from './support/client.ts'
-import { makeTorrent } from './support/make-torrent.ts'
-import { createAnnouncer, createMember, type TestMember, uploadTorrent } from './support/members.ts'
-import { startRawUpload } from './support/raw-upload.ts'
-import { createTrackerDatabase, startTracker } from './support/tracker.ts'
-import { startTrackerProcess, type TrackerProcess } from './support/tracker-process.ts'
+import { announce } from '../support/announcer.ts'
+import { createClient } from '../support/client.ts'
+import { makeTorrent } from '../support/make-torrent.ts'
+import { createAnnouncer, createMember, type TestMember, uploadTorrent } from '../support/members.ts'
+import { startRawUpload } from '../support/raw-upload.ts'
+import { createTrackerDatabase, startTracker } from '../support/tracker.ts'
+import { startTrackerProcess, type TrackerProcess } from '../support/tracker-process.ts'
 
 /** How often each part is killed. */
 const KILLS = TRIALS
