@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
 import { decodeBencode } from '@vault-and-tracker/bencode-tracker/testing'
 import { demoContent } from './demo-torrent.ts'
 import { startWireClient, type WireClient } from './demo-wire.ts'
@@ -11,6 +12,8 @@ const PAUSE_MS = 25
 /** With a pause after each block of 16 KiB, a download takes 64 KiB/s, and can be watched. */
 const BLOCK_PAUSE_MS = 250
 const TIMEOUT_MS = 10_000
+/** More than the connections of the demo, which all end with one signal. */
+const MAX_CONNECTIONS = 100
 /** What a client at home lacks of a torrent without content. */
 const PART = 0.6
 
@@ -36,6 +39,7 @@ export async function startDemoClients(
   stopping: AbortSignal,
   blockPauseMs = BLOCK_PAUSE_MS,
 ): Promise<void> {
+  setMaxListeners(MAX_CONNECTIONS, stopping)
   const [seedbox, home] = [await startWireClient('-TR4060-', stopping), await startWireClient('-qB5010-', stopping)]
   const peers = [...swarms]
     .sort((one, other) => Number(other.content !== undefined) - Number(one.content !== undefined))
