@@ -15,16 +15,16 @@ afterAll(() => database.drop())
 
 /** A database of the release that had no such migration. */
 function databaseBefore(name: string): Promise<TestDatabase> {
-  const all = Object.entries(MIGRATIONS)
-  const migrations = Object.fromEntries(
-    all.slice(
-      0,
-      all.findIndex(([each]) => each === name),
-    ),
-  )
+  const names = Object.keys(MIGRATIONS)
+  return databaseWith(names.slice(0, names.indexOf(name)))
+}
+
+/** A database with these migrations only. */
+function databaseWith(names: readonly string[]): Promise<TestDatabase> {
+  const migrations = Object.fromEntries(Object.entries(MIGRATIONS).filter(([name]) => names.includes(name)))
   const migrateOnly = createMigrate({ migrations, grants: () => [] })
   return createTestDatabase({
-    service: `tracker-before-${name.slice(0, 4)}`,
+    service: `tracker-until-${names.at(-1)?.slice(0, 4)}`,
     migrate: async (target) => {
       await migrateOnly(target)
     },
@@ -44,6 +44,18 @@ async function asApp(statement: string): Promise<unknown> {
 test('a migrated database needs no migration', async () => {
   const role = new URL(database.appUrl).username
   await expect(migrate({ url: database.ownerUrl, runtimeRole: role })).resolves.toEqual([])
+})
+
+test('a build that dated listings before it had moderation can be upgraded', async () => {
+  const names = Object.keys(MIGRATIONS)
+  const until = names.indexOf('0021-site-look-and-rules') + 1
+  const before = await databaseWith([...names.slice(0, until), '0023-listing-times'])
+  const role = new URL(before.appUrl).username
+  try {
+    await expect(migrate({ url: before.ownerUrl, runtimeRole: role })).resolves.toContain('0034-moderation')
+  } finally {
+    await before.drop()
+  }
 })
 
 test("earlier invites count against their creators' allowance, except those of staff", async () => {
