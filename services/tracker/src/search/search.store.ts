@@ -239,10 +239,10 @@ async function countedPage(session: Session, criteria: Criteria, page: FacetedPa
   const { limits } = session
   const { probed, walked } = FREQUENT[breadthOf(criteria)]
   const newest = await countUpTo(session, walkedMatches(criteria, PROBED))
-  const years = newest >= SPREAD ? await yearsOf(session, criteria) : undefined
   const areMany = newest >= probed && (await areMore(session, walkedMatches(criteria, walked)))
   // The index is slow at beginnings of frequent words. Whole words reveal many matches sooner.
   if (areMany || (newest > 0 && (await haveMany(session, wholeWords(criteria))))) return many(session)
+  const years = newest >= SPREAD ? await yearsOf(session, criteria) : undefined
   if (checks(criteria).length === 0) return fewMatches(session, matches(criteria, years), page)
   const examined = await fewMatches(session, examinedMatches(criteria, limits.examined, years), page)
   const { total, totalIsExact } = examined
