@@ -33,6 +33,19 @@ export async function lockUser(trx: Db, userId: string): Promise<void> {
   await trx.selectFrom('users').select('id').where('id', '=', userId).forNoKeyUpdate().execute()
 }
 
+/** Whether a saved search is the user's, and then keeps it until the end of the transaction. Null is no saved search. */
+export async function hasSavedSearch(trx: Db, userId: string | null, id: string | null): Promise<boolean> {
+  if (id === null) return true
+  const found = await trx
+    .selectFrom('saved_searches')
+    .select('id')
+    .where('id', '=', id)
+    .where('user_id', '=', userId)
+    .forKeyShare()
+    .executeTakeFirst()
+  return found !== undefined
+}
+
 /** The id of a user given by id or name; null for an unknown name. */
 export function userIdOf(idOrName: string): RawBuilder<string> {
   return isId(idOrName)

@@ -5,13 +5,7 @@ import type { EventStore } from './events.ts'
 /** Events in Postgres. */
 export function createEventStore(db: Db): EventStore {
   return {
-    newest: async () => {
-      const row = await db
-        .selectFrom('events')
-        .select((eb) => eb.fn.max('id').as('id'))
-        .executeTakeFirst()
-      return row?.id ?? 0
-    },
+    newest: () => newestEvent(db),
 
     after: (id, limit) =>
       db
@@ -34,6 +28,15 @@ export function createEventStore(db: Db): EventStore {
         .execute()
     },
   }
+}
+
+/** The id of the newest event; 0 if there is none. */
+export async function newestEvent(db: Db): Promise<number> {
+  const row = await db
+    .selectFrom('events')
+    .select((eb) => eb.fn.max('id').as('id'))
+    .executeTakeFirst()
+  return row?.id ?? 0
 }
 
 /**

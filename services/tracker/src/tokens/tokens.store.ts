@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import { lockUser } from '../db/queries.store.ts'
+import { hasSavedSearch, lockUser } from '../db/queries.store.ts'
 import type { Db, Schema } from '../db/schema.ts'
 import type { OwnedToken, TokenStore } from './tokens.ts'
 
@@ -26,16 +26,7 @@ export function createTokenStore(db: Db): TokenStore {
           .where('purpose', '=', 'feed')
           .executeTakeFirstOrThrow()
         if (count >= most) return 'full'
-        if (savedSearch !== null) {
-          const found = await trx
-            .selectFrom('saved_searches')
-            .select('id')
-            .where('id', '=', savedSearch)
-            .where('user_id', '=', userId)
-            .forKeyShare()
-            .executeTakeFirst()
-          if (found === undefined) return 'unknown list'
-        }
+        if (!(await hasSavedSearch(trx, userId, savedSearch))) return 'unknown list'
         const categoryId = category === null ? null : await categoryOf(trx, category)
         if (categoryId === undefined) return 'unknown list'
         await trx

@@ -1,7 +1,8 @@
 import { recordAdminAction } from '../admin-log/admin-log.store.ts'
 import type { ActedBy, AdminAction } from '../admin-log/admin-log.ts'
-import { lockUser } from '../db/queries.store.ts'
+import { hasSavedSearch, lockUser } from '../db/queries.store.ts'
 import type { Db } from '../db/schema.ts'
+import { newestEvent } from '../events/events.store.ts'
 import { shownUrl, type Webhook, type WebhookStore } from './webhooks.ts'
 
 export const WEBHOOK_COLUMNS = [
@@ -25,7 +26,7 @@ export function createWebhookStore(db: Db): WebhookStore {
         // Of the site, the administrator who adds one.
         await lockUser(trx, webhook.userId ?? by?.actorId ?? '')
         if ((await ownedBy(trx, webhook.userId).execute()).length >= most) return 'full'
-        if (!(await hasSearch(trx, webhook.userId, webhook.savedSearch))) return 'unknown saved search'
+        if (!(await hasSavedSearch(trx, webhook.userId, webhook.savedSearch))) return 'unknown saved search'
         await trx
           .insertInto('webhooks')
           .values({
@@ -46,14 +47,14 @@ export function createWebhookStore(db: Db): WebhookStore {
       db.transaction().execute(async (trx) => {
         const before = await ownedBy(trx, userId).where('id', '=', id).forUpdate().executeTakeFirst()
         if (before === undefined) return 'unknown'
-        if (!(await hasSearch(trx, userId, changes.savedSearch ?? null))) return 'unknown saved search'
+        if (!(await hasSavedSearch(trx, userId, changes.savedSearch ?? null))) return 'unknown saved search'
         const { url = before.url, format = before.format, enabled = before.enabled } = changes
         const savedSearch = changes.savedSearch === undefined ? before.savedSearch : changes.savedSearch
         await trx
           .updateTable('webhooks')
           .set({ url, format, enabled, saved_search_id: savedSearch })
           .set({ failures: 0, failing_since: null, retry_at: null, lease: null, leased_until: null })
-          .$if(enabled && !before.enabled, (query) => query.set({ position: newestEventQuery(trx) }))
+          .set(enabled && !before.enabled ? { position: await newestEvent(trx) } : {})
           .where('id', '=', id)
           .execute()
         await record(trx, by, 'webhook.change', { id, url })
@@ -72,26 +73,6 @@ export function createWebhookStore(db: Db): WebhookStore {
         return removed !== undefined
       }),
   }
-}
-
-function newestEventQuery(trx: Db) {
-  return trx.selectFrom('events').select((eb) => eb.fn.coalesce(eb.fn.max('id'), eb.lit(0)).as('id'))
-}
-
-async function newestEvent(trx: Db): Promise<number> {
-  return (await newestEventQuery(trx).executeTakeFirstOrThrow()).id
-}
-
-async function hasSearch(trx: Db, userId: string | null, savedSearch: string | null): Promise<boolean> {
-  if (savedSearch === null) return true
-  const found = await trx
-    .selectFrom('saved_searches')
-    .select('id')
-    .where('id', '=', savedSearch)
-    .where('user_id', '=', userId)
-    .forKeyShare()
-    .executeTakeFirst()
-  return found !== undefined
 }
 
 /** Records that an administrator changed a webhook of the site. */
