@@ -1,5 +1,5 @@
 import { sql, type Transaction } from 'kysely'
-import { isActiveUser } from '../db/queries.store.ts'
+import { isActiveUser, lockUser } from '../db/queries.store.ts'
 import type { Db, Schema } from '../db/schema.ts'
 import { notify } from './notices.store.ts'
 import type { ReseedRequest, ReseedStore } from './reseeds.ts'
@@ -45,7 +45,7 @@ export function createReseedStore(db: Db): ReseedStore {
 
 /** Locks the member, so that concurrent requests are counted too. */
 async function requestsOf(trx: Transaction<Schema>, { userId, userSince }: ReseedRequest): Promise<number> {
-  await trx.selectFrom('users').select('id').where('id', '=', userId).forNoKeyUpdate().execute()
+  await lockUser(trx, userId)
   const { made } = await trx
     .selectFrom('reseed_requests')
     .select((eb) => eb.fn.countAll<number>().as('made'))

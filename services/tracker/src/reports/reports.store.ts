@@ -1,5 +1,5 @@
 import { recordAdminAction } from '../admin-log/admin-log.store.ts'
-import { onPage, readPage } from '../db/queries.store.ts'
+import { lockUser, onPage, readPage } from '../db/queries.store.ts'
 import type { Db } from '../db/schema.ts'
 import type { Report, ReportStore } from './reports.ts'
 
@@ -8,8 +8,7 @@ export function createReportStore(db: Db): ReportStore {
   return {
     create: ({ id, torrentId, reporterId, reason, at, maxOpen }) =>
       db.transaction().execute(async (trx) => {
-        // Locked, so that concurrent reports of a member are counted too.
-        await trx.selectFrom('users').select('id').where('id', '=', reporterId).forNoKeyUpdate().execute()
+        await lockUser(trx, reporterId)
         const open = await trx
           .selectFrom('reports')
           .select('torrent_id')
