@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Feed, type FeedItem, TORRENT_TYPE, writeFeed } from '@vault-and-tracker/torznab-xml'
+import { sizeText } from '../torrents/size-text.ts'
 
 /** The formats of feeds, with their media types. */
 export const FEED_TYPES = { rss: 'application/rss+xml', json: 'application/feed+json' } as const
@@ -40,14 +41,7 @@ function writeJsonFeed({ title, description, siteUrl, items }: Feed): string {
 }
 
 function summaryOf({ description, size, seeders, leechers }: FeedItem): string {
-  return [description, sizeText(size), counted(seeders, 'seeder'), counted(leechers, 'leecher')].join(', ')
-}
-
-const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const
-
-function sizeText(bytes: number): string {
-  const power = bytes < 1 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), UNITS.length - 1)
-  return `${Number((bytes / 1024 ** power).toFixed(1))} ${UNITS[power] ?? ''}`
+  return [description, sizeText(size, 1), counted(seeders, 'seeder'), counted(leechers, 'leecher')].join(', ')
 }
 
 function counted(count: number, noun: string): string {

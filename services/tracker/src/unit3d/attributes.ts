@@ -1,6 +1,7 @@
 import { ratioOf } from '../accounts/activity.ts'
 import type { Category } from '../categories/categories.ts'
 import type { ListedTorrent } from '../search/listed-torrent.ts'
+import { sizeText } from '../torrents/size-text.ts'
 import type { TorrentFile } from '../torrents/torrent-file.ts'
 import { resolutionIdOf, typeOf } from './numbers.ts'
 
@@ -90,22 +91,13 @@ export function userResource({ username, group, uploaded, downloaded, seeding, l
   return {
     username,
     group,
-    uploaded: bytesText(uploaded),
-    downloaded: bytesText(downloaded),
+    uploaded: sizeText(uploaded, 2),
+    downloaded: sizeText(downloaded, 2),
     ratio: ratio === null ? '∞' : String(Math.round(ratio * 100) / 100),
-    buffer: bytesText(uploaded - downloaded),
+    buffer: sizeText(uploaded - downloaded, 2),
     seeding,
     leeching,
     seedbonus: '0',
     hit_and_runs: duties,
   }
-}
-
-const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const
-
-/** Bytes with the largest fitting unit and up to two decimals, such as `1.5 GiB`. */
-function bytesText(bytes: number): string {
-  let [rest, unit] = [Math.abs(bytes), 0]
-  for (; rest >= 1024 && unit < UNITS.length - 1; unit += 1) rest /= 1024
-  return `${bytes < 0 ? '-' : ''}${Math.round(rest * 100) / 100} ${UNITS[unit] ?? ''}`
 }
