@@ -13,11 +13,14 @@ const ATTEMPTS_PER_ADDRESS = 10
 /** An account gets this many times as many guesses of codes per hour, from all addresses together. */
 const CODES_PER_ACCOUNT = 4
 
+/** The sender of a request, as far as limits concern them. */
+type Requester = Pick<Visitor, 'address' | 'session' | 'pending'>
+
 /** The key that a request is counted under; undefined if the limit does not concern it. */
-type KeyOf = (visitor: Visitor, request: Request, kind: LimitKind) => string | undefined
+type KeyOf = (requester: Requester, request: Request, kind: LimitKind) => string | undefined
 
 /** Counts a request against a limit. @throws ApiError RATE_LIMITED, or an error that `isUnavailable` recognises */
-export type ApplyLimit = (kind: LimitKind, request: Request, response: Response, visitor: Visitor) => Promise<void>
+export type ApplyLimit = (kind: LimitKind, request: Request, response: Response, requester: Requester) => Promise<void>
 
 /**
  * The limits of the REST surface, shared by all replicas through Redis.
@@ -45,8 +48,7 @@ export function createLimits(options: {
     keyOf: KeyOf,
     whenRedisIsUnavailable: 'allow' | 'refuse',
   ): readonly [RateLimit, KeyOf] => {
-    const createError = () =>
-      apiError('RATE_LIMITED', 'Too many requests. Wait for the number of seconds in Retry-After.')
+    const createError = () => apiError('RATE_LIMITED')
     const { redis, logger } = options
     return [
       createRateLimit({ name, redis, logger, limit: perWindow, windowMs, createError, whenRedisIsUnavailable }),
@@ -72,45 +74,45 @@ export function createLimits(options: {
     mail: authentication,
     'second-factor': [...authentication, codes],
   }
-  return async (kind, request, response, visitor) => {
+  return async (kind, request, response, requester) => {
     for (const [apply, keyOf] of limits[kind]) {
-      const key = keyOf(visitor, request, kind)
+      const key = keyOf(requester, request, kind)
       if (key !== undefined) await apply(key, request, response)
     }
   }
 }
 
-function byAddress(visitor: Visitor): string {
-  return addressKey(visitor.address)
+function byAddress(requester: Requester): string {
+  return addressKey(requester.address)
 }
 
-function byUser(visitor: Visitor): string {
-  return visitor.session?.account.id ?? byAddress(visitor)
+function byUser(requester: Requester): string {
+  return requester.session?.account.id ?? byAddress(requester)
 }
 
-function isStaff({ session }: Visitor): boolean {
+function isStaff({ session }: Requester): boolean {
   return session !== undefined && session.account.role !== 'member'
 }
 
 /** Members and visitors. */
-function byMember(visitor: Visitor): string | undefined {
-  return isStaff(visitor) ? undefined : byUser(visitor)
+function byMember(requester: Requester): string | undefined {
+  return isStaff(requester) ? undefined : byUser(requester)
 }
 
-function byStaff(visitor: Visitor): string | undefined {
-  return isStaff(visitor) ? byUser(visitor) : undefined
+function byStaff(requester: Requester): string | undefined {
+  return isStaff(requester) ? byUser(requester) : undefined
 }
 
 /** By address and account: the requester's if they are known, else the one that the endpoint itself works with. */
-function byAttempt(visitor: Visitor, request: Request, kind: LimitKind): string {
+function byAttempt(requester: Requester, request: Request, kind: LimitKind): string {
   const named = memberOf(request.body, kind === 'mail' ? 'email' : 'username')
-  const claimed = kind === 'second-factor' ? visitor.pending?.userId : named
-  const account = visitor.session?.account.id ?? (typeof claimed === 'string' ? claimed.toLowerCase() : '')
-  return `${byAddress(visitor)} ${account.slice(0, 64)}`
+  const claimed = kind === 'second-factor' ? requester.pending?.userId : named
+  const account = requester.session?.account.id ?? (typeof claimed === 'string' ? claimed.toLowerCase() : '')
+  return `${byAddress(requester)} ${account.slice(0, 64)}`
 }
 
 /** By the account whose password was right. Security keys cannot be guessed, so they are not counted. */
-function byPendingAccount({ pending }: Visitor, request: Request): string | undefined {
+function byPendingAccount({ pending }: Requester, request: Request): string | undefined {
   return memberOf(request.body, 'code') === undefined ? undefined : pending?.userId
 }
 

@@ -32,6 +32,6 @@ export function createFeedGuard(deps: {
     const admission = await deps.feeds.admit(await asked())
     if ('reader' in admission) return { ...admission.reader, address, session: undefined }
     response.setHeader('Retry-After', String(admission.waitSeconds))
-    throw apiError('RATE_LIMITED', 'Too many requests. Wait for the number of seconds in Retry-After.')
+    throw apiError('RATE_LIMITED')
   }
 }

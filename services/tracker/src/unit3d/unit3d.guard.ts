@@ -47,8 +47,8 @@ export function createUnit3dGuards(deps: {
     token: async (endpoint, request, response) => {
       const text = parameterOf(request, 'api_token') ?? bearerOf(request)
       if (text !== undefined) return admit((asked) => tokens.find(text, asked), endpoint, request, response)
-      const visitor = { address: clientAddress(request, deps.proxies), session: undefined }
-      await deps.applyLimit(endpoint.limit, request, response, { ...NOBODY, ...visitor })
+      const visitor = { address: clientAddress(request, deps.proxies), session: undefined, pending: undefined }
+      await deps.applyLimit(endpoint.limit, request, response, visitor)
       if (endpoint.upload === undefined || request.is('multipart/form-data') === false) throw missing()
       const form = await deps.readForm(endpoint, request, response, visitor)
       try {
@@ -72,15 +72,6 @@ export function createUnit3dGuards(deps: {
     readBody: async (endpoint, request, response, caller) =>
       readForms.get(request) ?? deps.readBody(endpoint, request, response, caller),
   }
-}
-
-/** A visitor without cookies. */
-const NOBODY = {
-  userAgent: '',
-  pending: undefined,
-  setSession: () => undefined,
-  clearSession: () => undefined,
-  setPending: () => undefined,
 }
 
 function missing(): Error {
