@@ -21,8 +21,8 @@ const PEERS_PER_RUN = 20_000
 const PEERS_PER_CALL = 200
 /** Further peers of a swarm are not counted. */
 const PEERS_PER_SWARM = 1_000
-/** The clients that are written, those with most peers first: anyone can invent peer ids. */
-const MAX_CLIENTS = 200
+/** The clients that are kept per day, those with most peers: anyone can invent peer ids. */
+export const MAX_CLIENTS = 200
 /** Clients, and pairs of client and user, that a count distinguishes. */
 const MAX_PAIRS = 200_000
 const PAUSE_MS = 600_000

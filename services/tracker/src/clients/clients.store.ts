@@ -1,12 +1,9 @@
 import { sql } from 'kysely'
 import { recordAdminAction } from '../admin-log/admin-log.store.ts'
 import type { Db } from '../db/schema.ts'
+import { MAX_CLIENTS } from './client-census.ts'
 import { type ClientRule, parseRule, ruleText } from './client-rules.ts'
-import type { ClientStore, SeenClient } from './clients.ts'
-
-/** The clients that are kept per day. */
-const CLIENTS_PER_DAY = 200
-const KEEP_DAYS = 30
+import { type ClientStore, DAYS, type SeenClient } from './clients.ts'
 
 /** Rules and counts of clients in Postgres. */
 export function createClientStore(db: Db): ClientStore {
@@ -46,8 +43,8 @@ export function createClientStore(db: Db): ClientStore {
           on conflict (day, client) do update set
             peers = greatest(days.peers, excluded.peers), users = greatest(days.users, excluded.users)`.execute(trx)
         await sql`
-          delete from client_days where day <= ${day}::date - ${KEEP_DAYS}::int or day = ${day}::date and client not in (
-            select client from client_days where day = ${day}::date order by peers desc, client limit ${CLIENTS_PER_DAY}
+          delete from client_days where day <= ${day}::date - ${DAYS}::int or day = ${day}::date and client not in (
+            select client from client_days where day = ${day}::date order by peers desc, client limit ${MAX_CLIENTS}
           )`.execute(trx)
       }),
 
@@ -57,7 +54,7 @@ export function createClientStore(db: Db): ClientStore {
         select client, max(users) as users, max(day)::timestamp at time zone 'UTC' as "lastSeen",
           greatest(1, round(sum(peers) / (select count(distinct day) from recent)))::int as peers,
           (sum(peers) / sum(sum(peers)) over ())::float8 as share
-        from recent group by client order by sum(peers) desc, client limit ${CLIENTS_PER_DAY}`.execute(db)
+        from recent group by client order by sum(peers) desc, client limit ${MAX_CLIENTS}`.execute(db)
       return rows
     },
   }

@@ -30,7 +30,8 @@ export type ClientStore = {
 
 export type Clients = ReturnType<typeof createClients>
 
-const DAYS = 30
+/** Days for which the clients are kept and shown. */
+export const DAYS = 30
 const DAY_MS = 86_400_000
 
 /** The clients in the swarms, and the rules about them. */
