@@ -2,6 +2,7 @@ import { createEventStreams, type EventStreams } from '../events/event-streams.t
 import { createEventMetrics } from '../events/events.metrics.ts'
 import { createEventStore } from '../events/events.store.ts'
 import { createEvents, type Events } from '../events/events.ts'
+import { whenExpelled } from '../invalidation/invalidation.ts'
 import type { SignedInUser } from '../surface.ts'
 import type { AccountUseCases } from './accounts.ts'
 import type { Connections } from './connections.ts'
@@ -54,12 +55,7 @@ export function createEventUseCases(
     task: () => eventStreams.beat(),
     onError: (error) => logger.warn({ err: error }, 'could not check event streams; will retry'),
   })
-  invalidations.addCache({
-    onChange: (change) => {
-      if (change.kind === 'expelled') void eventStreams.check(change.userId)
-    },
-    onMissed: () => void eventStreams.check(),
-  })
+  invalidations.addCache(whenExpelled(eventStreams.check))
   return {
     eventStreams,
     isAdmitted: ({ session: { tokenHash }, scope, address }) =>

@@ -4,6 +4,7 @@ import { createCountLimit } from '../announce/limits.ts'
 import type { Config } from '../config.ts'
 import { createAudience } from '../events/audience.ts'
 import type { Events } from '../events/events.ts'
+import { whenExpelled } from '../invalidation/invalidation.ts'
 import type { IrcSite } from '../irc/autobrr.ts'
 import { readCertificate } from '../irc/certificate.file.ts'
 import { createIrcMetrics } from '../irc/irc.metrics.ts'
@@ -85,11 +86,6 @@ async function createServer(
       task: async () => irc.renew(await readCertificate(files)),
       onError: (error) => logger.warn({ err: error }, 'could not read the certificate of IRC again; will retry'),
     })
-  invalidations.addCache({
-    onChange: (change) => {
-      if (change.kind === 'expelled') void audience.check(change.userId)
-    },
-    onMissed: () => void audience.check(),
-  })
+  invalidations.addCache(whenExpelled((userId) => audience.check(userId)))
   return irc
 }

@@ -31,3 +31,13 @@ export type InvalidationHandlers = {
   /** Called after messages may have been missed, once the subscription works again. */
   readonly onMissed: () => void
 }
+
+/** Checks what an expelled user has open, or what all have open after messages may have been missed. */
+export function whenExpelled(check: (userId?: string) => Promise<void>): InvalidationHandlers {
+  return {
+    onChange: (change) => {
+      if (change.kind === 'expelled') void check(change.userId)
+    },
+    onMissed: () => void check(),
+  }
+}
