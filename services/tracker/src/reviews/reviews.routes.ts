@@ -7,7 +7,10 @@ import { endpoints } from '../surface.ts'
 import { MAX_DECISIONS, type Reviews } from './reviews.ts'
 import type { Warnings } from './warnings.ts'
 
-const note = z.object({ id: z.string(), text: z.string(), created: time, author: namedUser }).meta({ id: 'StaffNote' })
+const written = { id: z.string(), text: z.string(), created: time, author: namedUser }
+const note = z.object(written).meta({ id: 'StaffNote' })
+const warning = z.object(written).meta({ id: 'Warning' })
+const newText = z.object({ text: text({ min: 1, max: 1_000, lines: true }) })
 
 const record = z
   .object({
@@ -21,8 +24,6 @@ const record = z
     warnings: z.int(),
   })
   .meta({ id: 'UploaderRecord' })
-
-const warning = z.object({ id: z.string(), text: z.string(), created: time, author: namedUser }).meta({ id: 'Warning' })
 
 const codes = Object.keys(ERRORS)
 const endpoint = endpoints<{ reviews: Reviews; warnings: Warnings }>()
@@ -98,7 +99,7 @@ export const reviewEndpoints = [
     operationId: 'addTorrentNote',
     summary: 'Add a note on a torrent for staff',
     params: idParams,
-    body: z.object({ text: text({ min: 1, max: 1_000, lines: true }) }),
+    body: newText,
     status: 201,
     answer: note,
     errors: ['NOT_FOUND', 'CONFLICT'],
@@ -148,7 +149,7 @@ export const reviewEndpoints = [
     operationId: 'addUserNote',
     summary: 'Add a note on a user for staff',
     params: idParams,
-    body: z.object({ text: text({ min: 1, max: 1_000, lines: true }) }),
+    body: newText,
     status: 201,
     answer: note,
     errors: ['NOT_FOUND', 'CONFLICT'],
@@ -175,7 +176,7 @@ export const reviewEndpoints = [
     operationId: 'warnUser',
     summary: 'Warn a user, who receives the text as a notice',
     params: idParams,
-    body: z.object({ text: text({ min: 1, max: 1_000, lines: true }) }),
+    body: newText,
     status: 201,
     answer: warning,
     errors: ['NOT_FOUND'],

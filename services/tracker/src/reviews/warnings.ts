@@ -3,15 +3,10 @@ import { newId } from '@vault-and-tracker/service-kit/core/ids'
 import type { Account, Accounts } from '../accounts/accounts.ts'
 import { type ActedBy, actedBy } from '../admin-log/admin-log.ts'
 import type { Listed, Page } from '../pagination.ts'
-import { subjectOf } from './reviews.ts'
+import { type StaffNote, subjectOf } from './reviews.ts'
 
 /** A warning to a member by staff. */
-export type Warning = {
-  readonly id: string
-  readonly text: string
-  readonly created: Date
-  readonly author: { readonly id: string; readonly username: string }
-}
+export type Warning = StaffNote
 
 export type WarningStore = {
   /** Stores a warning with its notice to the member and its entry in the admin log. */
