@@ -6,26 +6,17 @@ import type { RulesStore } from './rules.ts'
 
 /** The rules in Postgres. */
 export function createRulesStore(db: Db): RulesStore {
-  const newest = (on: Db) =>
-    on
-      .selectFrom('rules')
-      .innerJoin('users', 'users.id', 'published_by')
-      .select(['rules.version', 'rules.text', 'published_at', 'users.id', 'users.username'])
-      .orderBy('rules.version', 'desc')
-      .limit(1)
-
   return {
-    async current(userId) {
-      const row = await newest(db)
+    current: (userId) =>
+      db
+        .selectFrom('rules')
         .leftJoin('rule_acceptances', (join) =>
           join.onRef('rule_acceptances.version', '=', 'rules.version').on('user_id', '=', userId),
         )
-        .select('accepted_at')
-        .executeTakeFirst()
-      if (row === undefined) return undefined
-      const { version, text, published_at, id, username, accepted_at } = row
-      return { version, text, publishedAt: published_at, publishedBy: { id, username }, acceptedAt: accepted_at }
-    },
+        .select(['rules.version', 'rules.text', 'published_at as publishedAt', 'accepted_at as acceptedAt'])
+        .orderBy('rules.version', 'desc')
+        .limit(1)
+        .executeTakeFirst(),
 
     async isWaiting(userId) {
       const { rows } = await sql<{ waiting: boolean }>`

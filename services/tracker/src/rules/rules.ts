@@ -13,14 +13,16 @@ type RulesVersion = {
   /** Markdown. */
   readonly text: string
   readonly publishedAt: Date
-  readonly publishedBy: { readonly id: string; readonly username: string }
 }
 
 /** The current rules, and when the reader accepted them. */
 type RulesForReader = RulesVersion & { readonly acceptedAt: Date | null }
 
 /** A version in the list of all, with the number of members who accepted it. */
-type CountedVersion = Omit<RulesVersion, 'text'> & { readonly acceptances: number }
+type CountedVersion = Omit<RulesVersion, 'text'> & {
+  readonly publishedBy: { readonly id: string; readonly username: string }
+  readonly acceptances: number
+}
 
 /** The store of the rules. Each method is one atomic change. Versions and acceptances are never changed or deleted. */
 export type RulesStore = {
