@@ -1,4 +1,5 @@
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
+import type { Admission } from '../swarm/swarm.ts'
 
 /** Counts shared by all processes. */
 export type SharedCounts = {
@@ -34,7 +35,22 @@ const WINDOW_SECONDS = 60
 /** Below this share of the limit a process counts locally, so that most calls need no Redis command. */
 const LOCAL_SHARE = 0.1
 
-type Count = { window: number; taken: number; shared: number }
+/** The value of a key in a window, which `create` makes. Those of earlier windows are dropped. */
+function perWindow<Value>(create: (window: number) => Value): (key: string, window: number) => Value {
+  let values = new Map<string, Value>()
+  let currentWindow = 0
+  return (key, window) => {
+    if (window !== currentWindow) {
+      values = new Map()
+      currentWindow = window
+    }
+    let value = values.get(key)
+    if (value === undefined) values.set(key, (value = create(window)))
+    return value
+  }
+}
+
+type Count = { readonly window: number; taken: number; shared: number }
 
 /**
  * Creates a limit per minute. Once a process has counted a tenth of the limit for a key, it adds that count, and every
@@ -49,8 +65,7 @@ export function createCountLimit(options: {
   clock: Clock
 }): CountLimit {
   const { name, counts, clock } = options
-  let countOf = new Map<string, Count>()
-  let currentWindow = 0
+  const countOf = perWindow<Count>((window) => ({ window, taken: 0, shared: 0 }))
 
   const addShared = async (key: string, count: Count, by: number): Promise<void> => {
     const shared = await counts.add(`${name}:${key}:${String(count.window)}`, by, WINDOW_SECONDS * 2)
@@ -62,12 +77,7 @@ export function createCountLimit(options: {
       if (limit === 0) return 0
       const seconds = clock.now() / 1000
       const window = Math.floor(seconds / WINDOW_SECONDS)
-      if (window !== currentWindow) {
-        countOf = new Map()
-        currentWindow = window
-      }
-      let count = countOf.get(key)
-      if (!count) countOf.set(key, (count = { window, taken: 0, shared: 0 }))
+      const count = countOf(key, window)
       const wait = Math.max(1, Math.ceil((window + 1) * WINDOW_SECONDS - seconds))
       if (count.shared > limit || count.taken >= limit) return wait
       count.taken += 1
@@ -78,12 +88,6 @@ export function createCountLimit(options: {
     },
   }
 }
-
-/**
- * What happens to an announce over the limit: it is refused (`none`), or carried out without peers if its client is in
- * the swarm and announces regularly (`known`), or if its client is new (`all`).
- */
-export type Admission = 'none' | 'known' | 'all'
 
 /** An announce over the limit. */
 export class OverLimit {
@@ -147,8 +151,7 @@ export function createAnnounceLimit(options: {
 }): AnnounceLimit {
   const { counts, clock, isStrict } = options
   const within = createCountLimit({ ...options, name: 'announce' })
-  let countOf = new Map<string, OverCount>()
-  let currentWindow = 0
+  const countOf = perWindow<OverCount>(() => ({ examined: 0, allowance: undefined, added: 0, shared: 0 }))
 
   const keyOf = (key: string, window: number): string => `announce-over:${key}:${String(window)}`
   const add = (key: string, window: number, by: number): Promise<number> =>
@@ -180,12 +183,7 @@ export function createAnnounceLimit(options: {
 
   const examine = (key: string, limit: number, wait: number): OverLimit | Promise<OverLimit> => {
     const window = Math.floor(clock.now() / 1000 / WINDOW_SECONDS)
-    if (window !== currentWindow) {
-      countOf = new Map()
-      currentWindow = window
-    }
-    let count = countOf.get(key)
-    if (!count) countOf.set(key, (count = { examined: 0, allowance: undefined, added: 0, shared: 0 }))
+    const count = countOf(key, window)
     if (isStrict || count.examined >= EXAMINED * limit) return new OverLimit(wait, 'none', count)
     count.examined += 1
     const { allowance, added, shared } = count

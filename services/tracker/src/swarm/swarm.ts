@@ -4,6 +4,12 @@ import type { AnnounceKind, PeerState } from './peer-state.ts'
 /** The name of a swarm: the 20 bytes of its torrent's info hash, the v1 hash for a hybrid torrent (BEP 52). */
 export type SwarmName = Buffer
 
+/**
+ * What happens to an announce over the limit: it is refused (`none`), or carried out without peers if its client is in
+ * the swarm and announces regularly (`known`), or if its client is new (`all`).
+ */
+export type Admission = 'none' | 'known' | 'all'
+
 /** An announce that passed every rule about user, torrent and client. */
 export type PeerAnnounce = {
   readonly swarm: SwarmName
@@ -27,8 +33,8 @@ export type PeerAnnounce = {
   readonly completed: number
   /** Peers at the last database update. If the swarm has fewer, Redis may have lost some. */
   readonly expectedPeers: number
-  /** Set if the user is over the limit of announces: whether only `known` clients of the swarm are admitted. */
-  readonly admits?: 'none' | 'known' | 'all' | undefined
+  /** Undefined if the user is within the limit of announces. */
+  readonly admits?: Admission | undefined
   /** The account to credit and its rates; `undefined` if transfers are not accounted. */
   readonly account: PeerAccount | undefined
 }

@@ -3,10 +3,10 @@ import { UnavailableError } from '@vault-and-tracker/service-kit/core/errors'
 import type { Endpoint, ListedPeer } from './peer-list.ts'
 import type { AnnounceKind, PeerState } from './peer-state.ts'
 import {
+  type Admission,
   type AnnounceStatus,
   type Delta,
   NO_PEERS,
-  type PeerAnnounce,
   type PickedPeers,
   type SocketAnnounce,
   type SocketCount,
@@ -107,7 +107,7 @@ const PURPOSES: Record<SocketAnnounce['purpose'], number> = { announces: 1, 'tak
 const SCRAPES = 4
 const ADMISSION_AT = 164
 /** 0 means that the user is within the limit. */
-const ADMISSIONS: Record<NonNullable<PeerAnnounce['admits']>, number> = { none: 1, known: 1, all: 2 }
+const ADMISSIONS: Record<Admission, number> = { none: 1, known: 1, all: 2 }
 
 /** Records picked beyond those requested, to replace the requester, its owner's other peers and peers of the other address family. */
 const SPARE_RECORDS = 10
