@@ -119,7 +119,8 @@ test('members can neither read nor change the settings', async () => {
 test('the page, the manifest and Torznab have the name and the accent of the site at every replica', async () => {
   await change({ name: '<b>Films & Friends</b>', accent: '#ffd500' })
   const read = async (path: string): Promise<string> => (await replica.client().get(path)).text
-  await eventually(async () => (await read('/')).includes('<style>:root{--brand:#ffd500}</style>'))
+  for (const client of [tracker.client(), replica.client()])
+    await eventually(async () => (await client.get('/')).text.includes('<style>:root{--brand:#ffd500}</style>'))
   const page = await read('/')
   expect(page).toContain('<title>&lt;b&gt;Films &amp; Friends&lt;/b&gt;</title>')
   expect(page).toContain('<link rel="icon" href="/icon-ffd500.svg" type="image/svg+xml">')
