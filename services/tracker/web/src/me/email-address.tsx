@@ -2,6 +2,7 @@ import { useMutation } from '@tanstack/react-query'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
 import { Form, TextField } from '@vault-and-tracker/web-kit/form'
 import { api, type OwnUser } from '../api/client.ts'
+import { OwnPassword } from '../standing/own-password.tsx'
 
 /** Changes the address of an account, once its owner has opened the link that is sent there. */
 export function EmailAddress({ user }: { user: OwnUser }) {
@@ -35,14 +36,7 @@ export function EmailAddress({ user }: { user: OwnUser }) {
           hint={`Password reset links are sent to ${user.email}.`}
           error={change.error}
         />
-        <TextField
-          label="Your password"
-          name="password"
-          type="password"
-          autoComplete="current-password"
-          required
-          error={change.error}
-        />
+        <OwnPassword isFirst={false} error={change.error} />
       </Form>
     </div>
   )

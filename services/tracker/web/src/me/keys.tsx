@@ -9,6 +9,7 @@ import { ownStats, ownUser, site } from '../api/queries.ts'
 import { PasskeyConsequences } from '../release/passkey-consequences.tsx'
 import { Webhooks } from '../standing/webhooks.tsx'
 import { ApiTokens } from './api-tokens.tsx'
+import { OwnSwitch } from './own-switch.tsx'
 import { TorznabMeter } from './torznab-meter.tsx'
 
 /** The credentials for clients and automation tools. */
@@ -30,7 +31,7 @@ export function Keys({ user }: { user: OwnUser }) {
           needs the <a href="/api/torznab/definition.yml">definition of this site</a>. Keep the passkey secret: anyone
           who has it can act as you.
         </p>
-        <PasskeySwitch user={user} />
+        <OwnSwitch user={user} of="passkeyOpensTorznab" label="Accept my passkey for Torznab" />
         <div className="form-actions">
           <Button kind="danger" onClick={() => setAsking(true)}>
             Reset passkey
@@ -51,28 +52,6 @@ function torznabFacts(url: string, { passkey, passkeyOpensTorznab }: OwnUser): r
     ['Torznab URL', <Copyable text={url} what="Torznab URL" />],
     ...(passkeyOpensTorznab ? ([['Torznab URL with key', withKey]] as const) : []),
   ]
-}
-
-function PasskeySwitch({ user }: { user: OwnUser }) {
-  const queries = useQueryClient()
-  const change = useMutation<OwnUser, ApiError, boolean>({
-    mutationFn: (passkeyOpensTorznab) => read(api.PATCH('/api/user/me', { body: { passkeyOpensTorznab } })),
-    onSuccess: (changed) => {
-      queries.setQueryData(ownUser.queryKey, changed)
-      toast('Saved.')
-    },
-    onError: toastProblem,
-  })
-  return (
-    <label className="switch">
-      <input
-        type="checkbox"
-        checked={change.isPending ? change.variables : user.passkeyOpensTorznab}
-        onChange={({ target }) => change.mutate(target.checked)}
-      />
-      Accept my passkey for Torznab
-    </label>
-  )
 }
 
 function ResetPasskey({ id, onClose }: { id: string; onClose: () => void }) {

@@ -1,11 +1,11 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
-import { Pending, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
-import { api, type OwnUser } from '../api/client.ts'
-import { ownStats, ownUser } from '../api/queries.ts'
+import { useQuery } from '@tanstack/react-query'
+import { Pending } from '@vault-and-tracker/web-kit/feedback'
+import type { OwnUser } from '../api/client.ts'
+import { ownStats } from '../api/queries.ts'
 import type { DayRange } from '../standing/queries.ts'
 import { TransferCharts } from '../standing/transfer-charts.tsx'
 import { UserNumbers } from '../standing/user-numbers.tsx'
+import { OwnSwitch } from './own-switch.tsx'
 
 export function Statistics({ user, days }: { user: OwnUser; days: DayRange | undefined }) {
   const { data, error, refetch } = useQuery(ownStats(user.id))
@@ -15,29 +15,7 @@ export function Statistics({ user, days }: { user: OwnUser; days: DayRange | und
     <div className="stack">
       <UserNumbers stats={data} />
       <TransferCharts id={user.id} days={days} />
-      <Visibility user={user} />
+      <OwnSwitch user={user} of="statsPublic" label="Show my upload, download and ratio to other members" />
     </div>
-  )
-}
-
-function Visibility({ user }: { user: OwnUser }) {
-  const queries = useQueryClient()
-  const change = useMutation<OwnUser, ApiError, boolean>({
-    mutationFn: (statsPublic) => read(api.PATCH('/api/user/me', { body: { statsPublic } })),
-    onSuccess: (changed) => {
-      queries.setQueryData(ownUser.queryKey, changed)
-      toast('Saved.')
-    },
-    onError: toastProblem,
-  })
-  return (
-    <label className="switch">
-      <input
-        type="checkbox"
-        checked={change.isPending ? change.variables : user.statsPublic}
-        onChange={({ target }) => change.mutate(target.checked)}
-      />
-      Show my upload, download and ratio to other members
-    </label>
   )
 }
