@@ -1,27 +1,15 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
-import { Confirm, toast, toastProblem } from '@vault-and-tracker/web-kit/feedback'
+import { Confirm, toastProblem } from '@vault-and-tracker/web-kit/feedback'
 import { Button } from '@vault-and-tracker/web-kit/form'
 import { useState } from 'react'
-import { api, type SiteSettings } from '../../api/client.ts'
-import type { Rates } from '../../release/rates.ts'
+import type { SiteSettings } from '../../api/client.ts'
 import { RatesForm } from '../../release/rates-form.tsx'
-import { siteSettings } from './queries.ts'
+import { saveSite, useSiteChange } from './queries.ts'
 
 /** The site-wide rates. */
 export function SiteRates({ settings }: { settings: SiteSettings }) {
   const { downloadPercent, uploadPercent } = settings
-  const queries = useQueryClient()
   const [isAsking, setAsking] = useState(false)
-  const save = useMutation<SiteSettings, ApiError, Rates>({
-    mutationFn: (body) => read(api.PATCH('/api/admin/site', { body })),
-    onSuccess: (changed) => {
-      queries.setQueryData(siteSettings.queryKey, changed)
-      void queries.invalidateQueries({ queryKey: ['admin', 'log'] })
-      toast('Saved.')
-      setAsking(false)
-    },
-  })
+  const save = useSiteChange(saveSite, () => setAsking(false))
   const isFree = downloadPercent === 0
   const action = isFree ? 'End freeleech' : 'Start freeleech'
   return (
