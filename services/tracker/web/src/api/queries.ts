@@ -51,6 +51,7 @@ export const categories = queryOptions({
 
 /** Set while the server refuses reads because staff need a second factor. */
 export const FACTOR_IS_MISSING = ['factor-is-missing'] as const
+
 /** What is set up on a new site, for administrators. */
 export const checklist = queryOptions({
   queryKey: ['admin', 'checklist'],

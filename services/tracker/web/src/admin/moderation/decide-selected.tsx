@@ -5,6 +5,7 @@ import { Button, TextArea } from '@vault-and-tracker/web-kit/form'
 import { formatNumberOf } from '@vault-and-tracker/web-kit/format'
 import { useState } from 'react'
 import { api } from '../../api/client.ts'
+import { reloadDecided } from './queries.ts'
 
 /** A torrent as the moderator saw it. */
 export type Seen = { readonly id: string; readonly version: string }
@@ -36,9 +37,7 @@ export function DecideSelected(props: { torrents: readonly Seen[]; onDecided: (f
       else toast(`${done} ${formatNumberOf(failed.length, 'torrent')} failed.`, 'bad')
       setRejecting(false)
       onDecided(failed)
-      void queries.invalidateQueries({ queryKey: ['admin', 'moderation'] })
-      void queries.invalidateQueries({ queryKey: ['admin', 'log'] })
-      void queries.invalidateQueries({ queryKey: ['torrents'] })
+      reloadDecided(queries)
     },
   })
   return (

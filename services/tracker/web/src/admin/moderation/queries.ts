@@ -1,4 +1,4 @@
-import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
 import { read } from '@vault-and-tracker/web-kit/api'
 import { api } from '../../api/client.ts'
 import type { State } from './search.ts'
@@ -27,6 +27,13 @@ export const waiting = queryOptions({
   staleTime: 10_000,
   refetchInterval: REFRESH_MS,
 })
+
+/** Loads again what a decision about torrents changes. */
+export function reloadDecided(queries: QueryClient): void {
+  void queries.invalidateQueries({ queryKey: ['admin', 'moderation'] })
+  void queries.invalidateQueries({ queryKey: ['admin', 'log'] })
+  void queries.invalidateQueries({ queryKey: ['torrents'] })
+}
 
 /** One torrent with its description. */
 export const moderated = (id: string) =>

@@ -6,7 +6,7 @@ import { Button } from '@vault-and-tracker/web-kit/form'
 import { useState } from 'react'
 import { api, type ListedTorrent, type Torrent } from '../../api/client.ts'
 import { EditDialog } from '../../release/edit-dialog.tsx'
-import { moderated } from './queries.ts'
+import { moderated, reloadDecided } from './queries.ts'
 import { RejectDialog } from './reject-dialog.tsx'
 import type { QueueSearch } from './search.ts'
 import { Submission } from './submission.tsx'
@@ -30,11 +30,7 @@ export function Review({ items, search }: { items: readonly ListedTorrent[]; sea
         resetScroll: false,
       })
   }
-  const reload = (): void => {
-    void queries.invalidateQueries({ queryKey: ['admin', 'moderation'] })
-    void queries.invalidateQueries({ queryKey: ['admin', 'log'] })
-    void queries.invalidateQueries({ queryKey: ['torrents'] })
-  }
+  const reload = (): void => reloadDecided(queries)
   const decided = (text: string): void => {
     toast(text)
     setRejecting(false)
