@@ -1,12 +1,13 @@
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { formatCount, formatDate, formatExactTime } from '@vault-and-tracker/web-kit/format'
+import { formatCount, formatDate } from '@vault-and-tracker/web-kit/format'
 import { PageHead } from '@vault-and-tracker/web-kit/frame'
 import { Numbers } from '@vault-and-tracker/web-kit/layout'
 import { userStats } from '../../standing/queries.ts'
 import { ROLE_NAMES } from '../../standing/role-names.ts'
 import { UserNumbers } from '../../standing/user-numbers.tsx'
 import '../manage.css'
+import { Exclusion } from '../parts/exclusion.tsx'
 import { Notes } from '../parts/notes.tsx'
 import { Warnings } from '../parts/warnings.tsx'
 import { userRecord } from './queries.ts'
@@ -18,7 +19,7 @@ export function RecordPage() {
   const { id } = route.useParams()
   const { data: user } = useSuspenseQuery(userRecord(id))
   const { data: stats } = useQuery(userStats(id))
-  const { username, role, created, state, suspendedUntil, stateReason } = user
+  const { username, role, created } = user
   return (
     <div className="stack">
       <PageHead title={username}>
@@ -32,15 +33,7 @@ export function RecordPage() {
           Uploads
         </Link>
       </PageHead>
-      {state !== 'active' && (
-        <p className="notice">
-          <span>
-            {state === 'banned' ? 'Banned' : 'Suspended'}
-            {suspendedUntil !== null && <> until {formatExactTime(suspendedUntil)}</>}.
-            {stateReason !== null && ` Reason: ${stateReason}`}
-          </span>
-        </p>
-      )}
+      <Exclusion user={user} />
       <Numbers
         figures={[
           { label: 'Approved', value: formatCount(user.approved) },

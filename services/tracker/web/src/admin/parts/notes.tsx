@@ -1,9 +1,9 @@
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
 import { Form, TextArea } from '@vault-and-tracker/web-kit/form'
-import { formatExactTime } from '@vault-and-tracker/web-kit/format'
 import { useState } from 'react'
 import { api } from '../../api/client.ts'
+import { StaffTexts } from './staff-texts.tsx'
 
 type Subject = { readonly type: 'torrent' | 'user'; readonly id: string }
 
@@ -39,18 +39,7 @@ export function Notes({ about }: { about: Subject }) {
   })
   return (
     <>
-      {data.length > 0 && (
-        <ul className="bullets" aria-label="Notes">
-          {data.map(({ id: note, text, created, author }) => (
-            <li key={note}>
-              <p className="description">{text}</p>
-              <p className="muted">
-                {author.username}, <time dateTime={created}>{formatExactTime(created)}</time>
-              </p>
-            </li>
-          ))}
-        </ul>
-      )}
+      {data.length > 0 && <StaffTexts texts={data} label="Notes" />}
       <Form
         key={added}
         label="Add a note"

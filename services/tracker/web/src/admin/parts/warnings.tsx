@@ -2,9 +2,10 @@ import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/r
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
 import { FormDialog, toast } from '@vault-and-tracker/web-kit/feedback'
 import { Button, TextArea } from '@vault-and-tracker/web-kit/form'
-import { formatExactTime, formatNumberOf } from '@vault-and-tracker/web-kit/format'
+import { formatNumberOf } from '@vault-and-tracker/web-kit/format'
 import { useState } from 'react'
 import { api } from '../../api/client.ts'
+import { StaffTexts } from './staff-texts.tsx'
 
 type Warned = { readonly id: string; readonly username: string; readonly warnings: number }
 
@@ -26,18 +27,7 @@ export function Warnings({ user }: { user: Warned }) {
     <section aria-labelledby="warnings" className="card narrow">
       <h2 id="warnings">Warnings</h2>
       <p>{user.warnings === 0 ? 'No warnings yet.' : formatNumberOf(user.warnings, 'warning')}</p>
-      {data !== undefined && data.length > 0 && (
-        <ul className="bullets">
-          {data.map(({ id, text, created, author }) => (
-            <li key={id}>
-              <p className="description">{text}</p>
-              <p className="muted">
-                {author.username}, <time dateTime={created}>{formatExactTime(created)}</time>
-              </p>
-            </li>
-          ))}
-        </ul>
-      )}
+      {data !== undefined && data.length > 0 && <StaffTexts texts={data} />}
       <div className="form-actions">
         <Button onClick={() => setWarning(true)}>Warn user</Button>
       </div>

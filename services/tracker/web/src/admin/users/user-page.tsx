@@ -1,17 +1,16 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { Ago, formatDate, formatExactTime } from '@vault-and-tracker/web-kit/format'
+import { Ago, formatDate } from '@vault-and-tracker/web-kit/format'
 import { usePageTitle } from '@vault-and-tracker/web-kit/frame'
 import { Tabs } from '@vault-and-tracker/web-kit/layout'
-import type { ManagedUser } from '../../api/client.ts'
 import { ROLE_NAMES } from '../../standing/role-names.ts'
 import '../manage.css'
+import { Exclusion } from '../parts/exclusion.tsx'
 import { AccountTab } from './account-tab.tsx'
 import { AddressesTab } from './addresses-tab.tsx'
 import { HistoryTab } from './history-tab.tsx'
 import { InvitesTab } from './invites-tab.tsx'
 import { oneUser } from './queries.ts'
-import { STATE_NAMES } from './search.ts'
 import { SessionsTab } from './sessions-tab.tsx'
 import { TokensTab } from './tokens-tab.tsx'
 import { UserTags } from './user-tags.tsx'
@@ -60,7 +59,7 @@ export function UserPage() {
             </>
           )}
         </p>
-        {user.state !== 'active' && <Exclusion user={user} />}
+        <Exclusion user={user} />
       </header>
       <Tabs label="User" tabs={TABS} current={tab} />
       {tab === undefined && <AccountTab user={user} />}
@@ -70,18 +69,5 @@ export function UserPage() {
       {tab === 'invites' && <InvitesTab user={user} />}
       {tab === 'history' && <HistoryTab id={id} />}
     </>
-  )
-}
-
-/** How long and why the account is suspended or banned. */
-function Exclusion({ user: { state, suspendedUntil, stateReason } }: { user: ManagedUser }) {
-  return (
-    <p className="notice">
-      <span>
-        {STATE_NAMES[state]}
-        {suspendedUntil !== null && <> until {formatExactTime(suspendedUntil)}</>}.
-        {stateReason !== null && ` Reason: ${stateReason}`}
-      </span>
-    </p>
   )
 }
