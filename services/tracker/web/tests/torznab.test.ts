@@ -256,8 +256,11 @@ describe('an API that is used', () => {
 
     const failed = async (step: string, explanation: string | RegExp): Promise<void> => {
       await check()
-      await page.getByText(`${step} failed:`).waitFor()
-      expect(await page.locator('.check-result p').textContent()).toMatch(explanation)
+      await page
+        .locator('.check-result p')
+        .filter({ hasText: `${step} failed:` })
+        .filter({ hasText: explanation })
+        .waitFor()
     }
     await admin.patch('/api/admin/torznab/settings', { enabled: false })
     await failed('Capabilities', /the API is disabled in the settings\.$/)
