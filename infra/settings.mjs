@@ -2,18 +2,19 @@
 // `pnpm settings` updates the files; `pnpm settings --check` fails if one of them is out of date.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isSecret } from '../packages/service-kit/src/config/env.ts'
 import { settings as tracker } from '../services/tracker/src/config.ts'
 import { settings as vault } from '../services/vault/src/config.ts'
 
 /** @typedef {string | number | boolean | readonly unknown[]} Value */
-/** @typedef {{ meta(): Record<string, unknown> | undefined, safeParse(value: unknown): { success: boolean, data?: Value | undefined } }} Schema */
-/** @typedef {{ name: string, group: string, description: string, isRequired: boolean, fallback: string }} Setting */
+/** @typedef {Parameters<typeof isSecret>[0] & { meta(): Record<string, unknown> | undefined, safeParse(value: unknown): { success: boolean, data?: Value | undefined } }} Schema */
+/** @typedef {{ name: string, group: string, description: string, isRequired: boolean, isSecret: boolean, fallback: string }} Setting */
 
 const root = join(import.meta.dirname, '..')
 /** @type {Record<string, readonly Setting[]>} */
 const services = { vault: settingsOf(vault), tracker: settingsOf(tracker) }
-/** Set by the image, or naming a file that would have to be mounted. */
-const NOT_IN_COMPOSE = /^(HOST|PORT|REVISION)$|_FILE$/
+/** Set by the image. */
+const NOT_IN_COMPOSE = /^(HOST|PORT|REVISION)$/
 
 const outdated = [...generate()].filter(([file, text]) => text !== readText(file))
 if (!process.argv.includes('--check')) for (const [file, text] of outdated) writeFileSync(join(root, file), text)
@@ -25,7 +26,8 @@ else if (outdated.length > 0) {
 /** @returns {Generator<readonly [file: string, text: string]>} */
 function* generate() {
   for (const [service, all] of Object.entries(services)) {
-    const title = `# Settings of the ${service} and their defaults. Generated from src/config.ts by \`pnpm settings\`.\n`
+    const generated = `Settings of the ${service} and their defaults. Generated from src/config.ts by \`pnpm settings\`.`
+    const title = wrapped(`${generated} ${filesOf(all)}`, '# ')
     yield [
       `services/${service}/.env.example`,
       byGroup(all).reduce((text, [group, some]) => `${text}\n# --- ${group}\n${some.map(variable).join('')}`, title),
@@ -35,7 +37,7 @@ function* generate() {
       readme,
       readText(readme).replace(
         /(?<=<!-- settings -->\n)[^]*(?=<!-- \/settings -->)/,
-        () => `\n${byGroup(all).map(table).join('\n')}\n`,
+        () => `\n${wrapped(filesOf(all), '')}\n${byGroup(all).map(table).join('\n')}\n`,
       ),
     ]
   }
@@ -80,13 +82,26 @@ function withBlocks(file, write) {
 
 /** A setting as `.env` files have it, with its description as a comment. @param {Setting} setting */
 function variable({ name, description, isRequired, fallback }) {
-  const words = `${isRequired ? 'Required. ' : ''}${description}`.split(' ')
-  const lines = words.reduce((/** @type {string[]} */ wrapped, word) => {
-    const line = wrapped.at(-1)
-    if (line === undefined || line.length + word.length > 118) return [...wrapped, `# ${word}`]
-    return [...wrapped.slice(0, -1), `${line} ${word}`]
+  return `${wrapped(`${isRequired ? 'Required. ' : ''}${description}`, '# ')}${name}=${fallback}\n`
+}
+
+/** How each secret can be in a file. @param {readonly Setting[]} all */
+function filesOf(all) {
+  const secrets = all.filter((setting) => setting.isSecret).map(({ name }) => `\`${name}\``)
+  return (
+    'Each secret can also be read from a file: `DATABASE_URL_FILE=/run/secrets/database` instead of `DATABASE_URL`. ' +
+    `Secrets are ${secrets.join(', ')} and \`MIGRATION_DATABASE_URL\`.`
+  )
+}
+
+/** A text in lines, each with this prefix. @param {string} text @param {string} prefix */
+function wrapped(text, prefix) {
+  const lines = text.split(' ').reduce((/** @type {string[]} */ before, word) => {
+    const line = before.at(-1)
+    if (line === undefined || line.length + word.length > 118) return [...before, `${prefix}${word}`]
+    return [...before.slice(0, -1), `${line} ${word}`]
   }, [])
-  return `${lines.join('\n')}\n${name}=${fallback}\n`
+  return `${lines.join('\n')}\n`
 }
 
 /** A table for a README. @param {readonly [string, readonly Setting[]]} group */
@@ -107,7 +122,7 @@ function byGroup(all) {
 /** @param {{ shape: Record<string, Schema> }} schema @returns {Setting[]} */
 function settingsOf({ shape }) {
   return Object.entries(shape).map(([name, setting]) => {
-    const { description, group, secret } = setting.meta() ?? {}
+    const { description, group } = setting.meta() ?? {}
     if (typeof description !== 'string' || typeof group !== 'string')
       throw new Error(`${name} has no description or no group`)
     const { success, data } = setting.safeParse(undefined)
@@ -116,7 +131,8 @@ function settingsOf({ shape }) {
       group,
       description,
       isRequired: !success,
-      fallback: secret === true ? '' : [data ?? []].flat().join(','),
+      isSecret: isSecret(setting),
+      fallback: isSecret(setting) ? '' : [data ?? []].flat().join(','),
     }
   })
 }

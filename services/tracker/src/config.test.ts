@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { EnvError } from '@vault-and-tracker/service-kit/config/env'
 import { readConfig } from './config.ts'
@@ -32,6 +35,28 @@ test('required settings are sufficient', () => {
     AUTH_LIMIT: 5,
     ANNOUNCE_LIMIT: 200,
   })
+})
+
+test('each secret can be in a private file instead', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tracker-config-'))
+  const { PUBLIC_URL, DATABASE_URL, REDIS_URL } = required
+  const secrets = {
+    DATABASE_URL,
+    REDIS_URL,
+    SWARM_REDIS_URL: 'redis://:secret@a,redis://b',
+    SMTP_URL: 'smtp://u:p@mail',
+  }
+  const files = Object.entries(secrets).map(([name, value]): [string, string] => {
+    writeFileSync(join(folder, name), `${value}\n`, { mode: 0o600 })
+    return [`${name}_FILE`, join(folder, name)]
+  })
+  try {
+    const env: Record<string, string> = { PUBLIC_URL, ...Object.fromEntries(files) }
+    const { SWARM_REDIS_URL, ...others } = secrets
+    expect(readConfig(env)).toMatchObject({ ...others, SWARM_REDIS_URL: SWARM_REDIS_URL.split(',') })
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })
 
 test('every problem is reported', () => {

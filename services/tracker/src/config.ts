@@ -56,6 +56,7 @@ export const settings = z.object({
         'must be one or more comma-separated URLs that start with redis:// or rediss://',
       )
       .default([])
+      .meta({ secret: true })
       .describe(
         'Separate Redis for swarms and accounting, or two or more comma-separated nodes of a Redis Cluster. ' +
           'Default: `REDIS_URL`.',

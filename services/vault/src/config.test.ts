@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { EnvError } from '@vault-and-tracker/service-kit/config/env'
-import { readConfig } from './config.ts'
+import { type Config, readConfig } from './config.ts'
 
 const good = {
   DATABASE_URL: 'postgres://vault_app:pg-password@db/vault',
@@ -12,6 +12,15 @@ const good = {
   ADMIN_TOKEN: randomBytes(32).toString('hex'),
   VAULT_KEYRING: `k1:${randomBytes(32).toString('base64')},k2:${randomBytes(32).toString('base64')}`,
   VAULT_KEYRING_ACTIVE: 'k1',
+}
+
+const transit = { TRANSIT_URL: 'https://bao:8200/', TRANSIT_KEY: 'vault', TRANSIT_TOKEN: 's.secret-token' }
+const signIn = {
+  PUBLIC_URL: 'https://vault.example.org',
+  OIDC_ISSUER: 'https://id.example.org',
+  OIDC_CLIENT_ID: 'vault',
+  OIDC_CLIENT_SECRET: 'client-secret',
+  OIDC_ROLES: 'admins=administrator',
 }
 
 function problems(env: Record<string, string>): readonly string[] {
@@ -49,7 +58,7 @@ test('an empty environment is refused with everything that is missing, at once',
     'DATABASE_URL',
     'REDIS_URL',
     'ADMIN_TOKEN',
-    'VAULT_KEYRING_FILE',
+    'VAULT_KEYRING',
   ])
 })
 
@@ -79,30 +88,38 @@ test('problems of variables, proxies and keyring are reported together', () => {
     'VAULT_KEYRING',
   ])
   expect(problems({ ...good, TRUSTED_PROXIES: '10.0.0.0/99' })).toEqual([expect.stringContaining('TRUSTED_PROXIES')])
-  expect(problems({ ...good, VAULT_KEYRING_FILE: '/x' })).toEqual([expect.stringContaining('not both')])
 })
 
-test('a keyring file must exist and be accessible only to its owner', () => {
+test('each secret can be in a private file instead', () => {
   const folder = mkdtempSync(join(tmpdir(), 'vault-config-'))
-  const file = join(folder, 'keyring.json')
-  const env = { ...good, VAULT_KEYRING: '', VAULT_KEYRING_FILE: file }
+  const complete = { ...good, ADMIN_TOKEN_PREVIOUS: randomBytes(32).toString('hex'), ...transit, ...signIn }
+  const secrets = ['DATABASE_URL', 'REDIS_URL', 'ADMIN_TOKEN', 'ADMIN_TOKEN_PREVIOUS', 'VAULT_KEYRING', 'TRANSIT_TOKEN']
+  secrets.push('OIDC_CLIENT_SECRET')
+  const env = Object.fromEntries(
+    Object.entries(complete).map(([name, value]) => {
+      if (!secrets.includes(name)) return [name, value]
+      writeFileSync(join(folder, name), `${value}\n`, { mode: 0o600 })
+      return [`${name}_FILE`, join(folder, name)]
+    }),
+  )
   try {
-    expect(problems(env)).toEqual([expect.stringContaining('ENOENT')])
-    const key = randomBytes(32).toString('base64')
-    writeFileSync(file, JSON.stringify({ active: 'k', keys: { k: key } }))
-    for (const mode of [0o640, 0o604, 0o660]) {
-      chmodSync(file, mode)
-      expect(problems(env)).toEqual([expect.stringContaining(`chmod 600 ${file}`)])
+    expect(Object.keys(env).filter((name) => name.endsWith('_FILE'))).toHaveLength(secrets.length)
+    expect(comparable(readConfig(env))).toEqual(comparable(readConfig(complete)))
+    for (const name of secrets) {
+      chmodSync(join(folder, name), 0o640)
+      expect(problems(env)).toEqual([expect.stringContaining(`${name}_FILE`)])
+      chmodSync(join(folder, name), 0o400)
+      expect(problems({ ...env, [name]: 'canary' })).toEqual([`${name}, ${name}_FILE: set one of them, not both`])
     }
-    chmodSync(file, 0o400)
-    expect(readConfig(env).keyring.activeId).toBe('k')
-    chmodSync(file, 0o600)
-    writeFileSync(file, `{"active":"k","keys":{"k":"${key}`)
-    expect(problems(env).join()).not.toContain(key)
   } finally {
     rmSync(folder, { recursive: true })
   }
 })
+
+/** A configuration with its keyring and token as values. */
+function comparable({ keyring, transit: service, ...config }: Config): object {
+  return { ...config, proxies: undefined, keys: [...keyring.keys.values()], token: service?.readToken() }
+}
 
 test.each([
   ['a host without a scheme', 'vault.example'],
@@ -118,7 +135,6 @@ test.each([
 })
 
 const withoutKeyring = { ...good, VAULT_KEYRING: '', VAULT_KEYRING_ACTIVE: '' }
-const transit = { TRANSIT_URL: 'https://bao:8200/', TRANSIT_KEY: 'vault', TRANSIT_TOKEN: 's.secret-token' }
 
 test('a key service can supplement or replace a keyring, and its token is not stored in the configuration', () => {
   for (const env of [good, withoutKeyring]) {
@@ -137,7 +153,7 @@ test.each([
   ['without a key', { TRANSIT_KEY: '' }, 'TRANSIT_KEY'],
   ['with a key that is a path', { TRANSIT_KEY: '../sys' }, 'TRANSIT_KEY'],
   ['with a mount that leaves the API', { TRANSIT_MOUNT: 'transit/../sys' }, 'TRANSIT_MOUNT'],
-  ['without a token', { TRANSIT_TOKEN: '' }, 'TRANSIT_TOKEN, TRANSIT_TOKEN_FILE'],
+  ['without a token', { TRANSIT_TOKEN: '' }, 'TRANSIT_TOKEN'],
   ['with two tokens', { TRANSIT_TOKEN_FILE: '/token' }, 'TRANSIT_TOKEN, TRANSIT_TOKEN_FILE'],
   ['with a token of two lines', { TRANSIT_TOKEN: 'a\nb' }, 'TRANSIT_TOKEN'],
 ])('a service of keys %s is refused', (_name, change, variable) => {

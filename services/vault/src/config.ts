@@ -1,4 +1,3 @@
-import { readFileSync, statSync } from 'node:fs'
 import {
   commonEnv,
   EnvError,
@@ -8,14 +7,15 @@ import {
   limit,
   parseEnv,
   port,
+  readSecret,
 } from '@vault-and-tracker/service-kit/config/env'
-import { errorCode, isError } from '@vault-and-tracker/service-kit/core/errors'
+import { isError } from '@vault-and-tracker/service-kit/core/errors'
 import { trustedProxies } from '@vault-and-tracker/service-kit/http/client-address'
 import { z } from 'zod'
 import { isIssuerUrl } from './exchange/trust-rules.ts'
 import { parsePublicUrls } from './http/authorities.ts'
 import { createKeyring, type Keyring, KeyringError } from './keyring/keyring.ts'
-import { parseKeyringFile, parseKeyringList } from './keyring/local-keys.ts'
+import { parseKeyring } from './keyring/local-keys.ts'
 import type { TransitSettings } from './keyring/transit.http.ts'
 import { isTransitKeyName } from './keyring/transit-keys.ts'
 import type { ProviderSettings } from './sign-in/provider.ts'
@@ -67,19 +67,15 @@ const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 const token = z.string().regex(/^[!-~]{1,4096}$/, 'must be printable ASCII without spaces')
 
 const keyringEnv = group('Keys', {
-  VAULT_KEYRING_FILE: z
-    .string()
-    .optional()
-    .describe(
-      'File with the keyring (mode 0600): `{"active":"2026-11","keys":{"2026-11":"<openssl rand -base64 32>"}}`. Required ' +
-        'unless `VAULT_KEYRING` or `TRANSIT_URL` is set.',
-    ),
   VAULT_KEYRING: z
     .string()
     .optional()
     .meta({ secret: true })
-    .describe('The keyring itself, as `id:base64,id:base64`, instead of the file.'),
-  VAULT_KEYRING_ACTIVE: z.string().optional().describe('ID of the active key in `VAULT_KEYRING`.'),
+    .describe(
+      'Key-encryption keys, `{"active":"2026-11","keys":{"2026-11":"<openssl rand -base64 32>"}}` or `id:base64,id:base64`, ' +
+        'best in a file (`VAULT_KEYRING_FILE`), which the command `keyring` can change. Required unless `TRANSIT_URL` is set.',
+    ),
+  VAULT_KEYRING_ACTIVE: z.string().optional().describe('ID of the active key of `id:base64,id:base64`.'),
   TRANSIT_URL: transitUrl
     .optional()
     .describe(
@@ -104,11 +100,12 @@ const keyringEnv = group('Keys', {
     .regex(/^[!-~]{1,200}$/, 'must be printable ASCII without spaces')
     .optional()
     .describe('Namespace of the transit engine.'),
-  TRANSIT_TOKEN: token.optional().meta({ secret: true }).describe('Token that may use the transit key.'),
-  TRANSIT_TOKEN_FILE: z
-    .string()
+  TRANSIT_TOKEN: token
     .optional()
-    .describe('File with that token (mode 0600), read for each request, so the token can be renewed. Preferred.'),
+    .meta({ secret: true })
+    .describe(
+      'Token that may use the transit key. `TRANSIT_TOKEN_FILE` is read for each request, so the token can be renewed.',
+    ),
   TRANSIT_WRAPS: flag(true).describe('`false`: the transit key only unwraps existing data keys; the keyring wraps.'),
 })
 
@@ -126,7 +123,6 @@ const signInEnv = group('Sign-in', {
     .optional()
     .describe('Client ID of the vault at the provider.'),
   OIDC_CLIENT_SECRET: token.optional().meta({ secret: true }).describe('Client secret of the vault.'),
-  OIDC_CLIENT_SECRET_FILE: z.string().optional().describe('File with that secret (mode 0600). Preferred.'),
   OIDC_ROLES: z
     .string()
     .transform((text, context) => {
@@ -242,9 +238,9 @@ export type SignInSettings = ProviderSettings & { readonly label: string; readon
 /** @throws EnvError listing every problem */
 function readSignIn(values: z.output<typeof settings>): SignInSettings | undefined {
   const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_ROLES: mapping } = values
-  const { OIDC_CLIENT_SECRET: given, OIDC_CLIENT_SECRET_FILE: file } = values
+  const { OIDC_CLIENT_SECRET: clientSecret } = values
   if (issuer === undefined) {
-    const set = ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_CLIENT_SECRET_FILE', 'OIDC_ROLES'] as const
+    const set = ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_ROLES'] as const
     const others = set.filter((name) => values[name] !== undefined)
     if (others.length > 0) throw new EnvError([`OIDC_ISSUER: is required with ${others.join(', ')}`])
     return undefined
@@ -255,12 +251,7 @@ function readSignIn(values: z.output<typeof settings>): SignInSettings | undefin
   if (values.PUBLIC_URL.length === 0) problems.push('PUBLIC_URL: is required with OIDC_ISSUER')
   if (clientId === undefined) problems.push('OIDC_CLIENT_ID: is required with OIDC_ISSUER')
   if (mapping === undefined) problems.push('OIDC_ROLES: is required with OIDC_ISSUER')
-  if ((given === undefined) === (file === undefined))
-    problems.push('OIDC_CLIENT_SECRET, OIDC_CLIENT_SECRET_FILE: set one of them with OIDC_ISSUER')
-  const clientSecret = attempt(
-    problems,
-    () => given ?? (file === undefined ? '' : readTokenFile(file, 'OIDC_CLIENT_SECRET_FILE')),
-  )
+  if (clientSecret === undefined) problems.push('OIDC_CLIENT_SECRET: is required with OIDC_ISSUER')
   if (clientId === undefined || mapping === undefined || clientSecret === undefined || problems.length > 0)
     throw new EnvError(problems)
   const { OIDC_SCOPES: scopes, OIDC_GROUPS_CLAIM: groupsClaim, OIDC_LABEL: label } = values
@@ -280,8 +271,8 @@ export function readKeyringConfig(env: Env): Keys {
 
 /** The configuration of the command that creates the first keyring. */
 export function readCommandConfigWithoutKeyring(env: Env) {
-  const { DATABASE_URL, LOG_LEVEL, VAULT_KEYRING_FILE: keyringFile } = parseEnv(commandEnv, env)
-  return Object.freeze({ DATABASE_URL, LOG_LEVEL, keyringFile })
+  const { DATABASE_URL, LOG_LEVEL } = parseEnv(commandEnv.pick({ DATABASE_URL: true, LOG_LEVEL: true }), env)
+  return Object.freeze({ DATABASE_URL, LOG_LEVEL, keyringFile: env['VAULT_KEYRING_FILE'] || undefined })
 }
 
 type Secrets = { [Name in 'VAULT_KEYRING' | 'TRANSIT_TOKEN' | 'OIDC_CLIENT_SECRET']?: string | undefined }
@@ -301,11 +292,12 @@ type Keys = {
   readonly transit: (TransitSettings & { readonly wraps: boolean }) | undefined
 }
 
-function read<Shape extends z.ZodRawShape>(schema: z.ZodObject<Shape>, env: Env) {
+function read<Shape extends typeof keyringEnv>(schema: z.ZodObject<Shape>, env: Env) {
   const problems: string[] = []
   const values = attempt(problems, () => parseEnv(schema, env))
-  const keyring = attempt(problems, () => readKeyring(env))
-  const transit = attempt(problems, () => ({ values: readTransit(env) }))
+  const keys = attempt(problems, () => parseEnv(z.object(keyringEnv), env))
+  const keyring = keys && attempt(problems, () => readKeyring(keys))
+  const transit = keys && attempt(problems, () => ({ values: readTransit(keys, env) }))
   if (values === undefined || keyring === undefined || transit === undefined || problems.length > 0)
     throw new EnvError([...new Set(problems)])
   return { values, keys: { keyring, transit: transit.values } }
@@ -323,52 +315,27 @@ function attempt<T>(problems: string[], step: () => T): T | undefined {
   }
 }
 
-function readKeyring(env: Env): Keyring {
-  const file = env['VAULT_KEYRING_FILE'] ?? ''
-  const list = env['VAULT_KEYRING'] ?? ''
-  if (file !== '' && list !== '')
-    throw new KeyringError(['VAULT_KEYRING_FILE, VAULT_KEYRING: set one of them, not both'])
-  if (list !== '') return parseKeyringList(list, env['VAULT_KEYRING_ACTIVE'] ?? '')
-  if (file === '' && (env['TRANSIT_URL'] ?? '') !== '') return createKeyring([])
-  if (file === '') {
-    throw new KeyringError([
-      'VAULT_KEYRING_FILE: is required and not set (or VAULT_KEYRING with VAULT_KEYRING_ACTIVE); the vault does ' +
-        'not generate keys',
-    ])
-  }
-  return parseKeyringFile(readPrivateFile(file, 'VAULT_KEYRING_FILE'))
+type KeyringValues = z.output<z.ZodObject<typeof keyringEnv>>
+
+function readKeyring({ VAULT_KEYRING: text, VAULT_KEYRING_ACTIVE: active, TRANSIT_URL }: KeyringValues): Keyring {
+  if (text !== undefined) return parseKeyring(text, active ?? '')
+  if (TRANSIT_URL !== undefined) return createKeyring([])
+  throw new KeyringError([
+    'VAULT_KEYRING: is required and not set; it can be in a file (VAULT_KEYRING_FILE), and the vault does not generate it',
+  ])
 }
 
-function readTransit(env: Env): Keys['transit'] {
-  if ((env['TRANSIT_URL'] ?? '') === '') return undefined
-  const values = parseEnv(z.object(keyringEnv), env)
-  const { TRANSIT_URL: url, TRANSIT_KEY: key, TRANSIT_TOKEN: given, TRANSIT_TOKEN_FILE: file } = values
+function readTransit(values: KeyringValues, env: Env): Keys['transit'] {
+  const { TRANSIT_URL: url, TRANSIT_KEY: key, TRANSIT_TOKEN: first } = values
   if (url === undefined) return undefined
   if (key === undefined) throw new KeyringError(['TRANSIT_KEY: is required with TRANSIT_URL'])
-  if ((given === undefined) === (file === undefined))
-    throw new KeyringError(['TRANSIT_TOKEN, TRANSIT_TOKEN_FILE: set one of them with TRANSIT_URL'])
-  const readToken = (): string => given ?? readTokenFile(file ?? '', 'TRANSIT_TOKEN_FILE')
-  readToken()
+  if (first === undefined) throw new KeyringError(['TRANSIT_TOKEN: is required with TRANSIT_URL'])
   const { TRANSIT_MOUNT: mount, TRANSIT_NAMESPACE: namespace, TRANSIT_WRAPS: wraps } = values
-  return { url, key, mount, namespace, readToken, wraps }
+  return { url, key, mount, namespace, readToken: () => readTransitToken(env), wraps }
 }
 
-function readTokenFile(file: string, variable: string): string {
-  const text = readPrivateFile(file, variable).trim()
-  if (!token.safeParse(text).success) throw new KeyringError([`${variable}: ${file} does not contain a token`])
-  return text
-}
-
-function readPrivateFile(file: string, variable: string): string {
-  try {
-    const { mode } = statSync(file)
-    if ((mode & 0o077) !== 0)
-      throw new KeyringError([`${variable}: ${file} is accessible to other users; run: chmod 600 ${file}`])
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    if (error instanceof KeyringError) throw error
-    throw new KeyringError([`${variable}: ${file} cannot be read (${errorCode(error) ?? 'unknown error'})`], {
-      cause: error,
-    })
-  }
+function readTransitToken(env: Env): string {
+  const { success, data } = token.safeParse(readSecret('TRANSIT_TOKEN', env))
+  if (!success) throw new KeyringError(['TRANSIT_TOKEN_FILE: the file does not contain a token'])
+  return data
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { Redis } from 'ioredis'
 import pg from 'pg'
 import { type DataKeyOwner, unwrapKey } from '../src/keyring/keyring.ts'
-import { parseKeyringList } from '../src/keyring/local-keys.ts'
+import { parseKeyring } from '../src/keyring/local-keys.ts'
 import { type Answer, admin, createProject, keyOf, send, signedSend, signHeaders } from './support/client.ts'
 import { ADMIN_TOKEN, KEYS, startVault, type TestVault } from './support/vault.ts'
 
@@ -49,7 +49,7 @@ async function redisDump(): Promise<string> {
 /** The unwrapped data keys of the projects and the log. */
 async function dataKeys(): Promise<Buffer[]> {
   const list = Object.entries(KEYS).map(([id, key]) => `${id}:${key}`)
-  const keyring = parseKeyringList(list.join(','), '2026-11')
+  const keyring = parseKeyring(list.join(','), '2026-11')
   const { rows } = await owner.query<DataKeyOwner & { kekId: string; wrapped: Buffer }>(
     `select kek_id as "kekId", wrapped, 'dek' as purpose, project_uid::text as owner, dek_v as version from project_deks
      union all select kek_id, wrapped, 'audit', 'audit', key_no from audit_keys`,

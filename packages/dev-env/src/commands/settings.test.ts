@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from '@jest/globals'
@@ -72,9 +72,14 @@ test('values that a service would refuse are reported for both services before a
   expect(message).toMatch(/^vault: [^]*FETCH_RATE_LIMIT[^]*^tracker: [^]*TRACKER_MODE[^]*ANNOUNCE_LIMIT/m)
 })
 
-test('the keyring of the user replaces the generated one', async () => {
+test('secrets of the user replace the generated ones, also in files', async () => {
   const message = await problemsOf({ VAULT_KEYRING: 'mine:not-a-key', VAULT_KEYRING_ACTIVE: 'mine' })
   expect(message).toMatch(/^vault: [^]*mine/)
+  for (const name of ['VAULT_KEYRING', 'ADMIN_TOKEN']) {
+    const file = join(dataDir, name)
+    writeFileSync(file, 'canary', { mode: 0o600 })
+    expect(await problemsOf({ [`${name}_FILE`]: file })).toMatch(new RegExp(`^vault: [^]*${name}: `))
+  }
 })
 
 test('a misspelt setting is reported with the right name', async () => {

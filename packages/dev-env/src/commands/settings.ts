@@ -1,6 +1,6 @@
 import leven from 'leven'
 import { Fault } from '../processes/command.mjs'
-import { configProblems, loadConfigs, serviceVariables } from '../world/service-environment.ts'
+import { configProblems, loadConfigs, serviceVariables, variablesOf } from '../world/service-environment.ts'
 import type { Code, WorldOptions } from '../world/services.ts'
 
 /** Settings of `npm start` itself. The services' settings come from their `config.ts`. */
@@ -50,7 +50,7 @@ export async function readSettings(env: NodeJS.ProcessEnv, where: Code & { dataD
     variables: serviceVariables(env, configs),
   }
   if (settings.vaultPort === settings.trackerPort) problems.push('VAULT_PORT and TRACKER_PORT must differ.')
-  const known = [...OWN, ...Object.values(configs).flatMap((config) => Object.keys(config.settings.shape))]
+  const known = [...OWN, ...Object.values(configs).flatMap(variablesOf)]
   for (const { name, meant } of misspelt(env, known)) problems.push(`${name} is not a setting. Did you mean ${meant}?`)
   problems.push(...configProblems({ ...settings, dataDir: where.dataDir }, configs))
   if (problems.length > 0) throw new Fault(problems.join('\n'))

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { isSecret } from '@vault-and-tracker/service-kit/config/env'
 import { type Code, moduleOf, SERVICES, type ServiceName, type WorldOptions } from './services.ts'
 import { writePrivateJson } from './state.ts'
 
@@ -11,7 +12,7 @@ const DECIDED = new Set(['HOST', 'PORT', 'DATABASE_URL', 'REDIS_URL'])
 /** The exports of a service's `config.ts`. */
 type ConfigModule = {
   /** The settings of the service, by name. */
-  settings: { readonly shape: Readonly<Record<string, unknown>> }
+  settings: { readonly shape: Readonly<Record<string, Parameters<typeof isSecret>[0]>> }
   /** @throws an error whose message lists every problem */
   readConfig(env: Record<string, string>): unknown
 }
@@ -27,12 +28,19 @@ export async function loadConfigs(code: Code): Promise<Configs> {
   return { vault: await load('vault'), tracker: await load('tracker') }
 }
 
+/** The variables that a service reads, including those that name the file of a secret. */
+export function variablesOf({ settings }: ConfigModule): string[] {
+  return Object.entries(settings.shape).flatMap(([name, setting]) =>
+    isSecret(setting) ? [name, `${name}_FILE`] : [name],
+  )
+}
+
 /** The variables of an environment that each service reads and that the user may set. */
 export function serviceVariables(env: NodeJS.ProcessEnv, configs: Configs): Record<ServiceName, Environment> {
-  const pick = ({ settings }: ConfigModule): Environment =>
+  const pick = (config: ConfigModule): Environment =>
     Object.fromEntries(
-      Object.keys(settings.shape)
-        .filter((name) => !DECIDED.has(name))
+      variablesOf(config)
+        .filter((name) => !DECIDED.has(name.replace(/_FILE$/, '')))
         .flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
     )
   // Both services have a PUBLIC_URL. The one in the environment is the tracker's, as with Compose.
@@ -57,7 +65,10 @@ export function serviceEnvironment(
   const set = options.variables[name]
   const demo =
     name === 'vault'
-      ? { ADMIN_TOKEN: adminToken, ...keyringVariables(options.dataDir, set) }
+      ? {
+          ...(set['ADMIN_TOKEN_FILE'] === undefined && { ADMIN_TOKEN: adminToken }),
+          ...keyringVariables(options.dataDir, set),
+        }
       : // The peers of the demo are on this machine.
         { PUBLIC_URL: serviceUrl('tracker', options), ALLOW_PRIVATE_PEERS: 'true' }
   return {

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { readSecret } from '@vault-and-tracker/service-kit/config/env'
 import { withRole } from '../databases/admin.ts'
 import { plannedChanges, requirePostgres, requireRedis } from '../databases/given-servers.ts'
 import { databasePlan, provisionDatabase } from '../databases/provision.ts'
@@ -84,7 +85,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const start = ({ service, url }: typeof vault): Promise<ManagedProcess> =>
     step(service.name, () => startService(service, dataDir, url))
   const services = { vault: await start(vault), tracker: await start(tracker) }
-  const adminToken = vault.service.env['ADMIN_TOKEN'] ?? ''
+  const adminToken = readSecret('ADMIN_TOKEN', vault.service.env) ?? ''
   await step('demo data', async () => {
     // The tracker has its torrent once everything was stored.
     const wasSeeded = file.state.tracker.torrent !== undefined

@@ -1,3 +1,6 @@
+import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { z } from 'zod'
 import { commonEnv, connectionUrl, EnvError, flag, integer, parseEnv, port } from './env.ts'
@@ -95,4 +98,76 @@ test('address ranges are split at commas, and anything else is refused', () => {
   const schema = z.object({ PROXIES: commonEnv.TRUSTED_PROXIES })
   expect(parseEnv(schema, { PROXIES: '10.0.0.0/8, ::1' })).toEqual({ PROXIES: ['10.0.0.0/8', '::1'] })
   expect(problems(schema, { PROXIES: 'nginx' })).toHaveLength(1)
+})
+
+const secrets = z.object({
+  DATABASE_URL: commonEnv.DATABASE_URL,
+  TOKEN: z.string().min(8, 'must have 8 characters').optional().meta({ secret: true }),
+  NAME: z.string().optional(),
+})
+
+/** Calls `use` with a private file of this content. */
+function withFile(content: string, use: (path: string) => void): void {
+  const folder = mkdtempSync(join(tmpdir(), 'env-'))
+  const path = join(folder, 'secret')
+  writeFileSync(path, content, { mode: 0o600 })
+  try {
+    use(path)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+test.each([
+  ['postgres://u:canary@h/d', 'postgres://u:canary@h/d'],
+  ['postgres://u:canary@h/d\n', 'postgres://u:canary@h/d'],
+  ['postgres://u:canary@h/d\r\n', 'postgres://u:canary@h/d'],
+  ['postgres://u:canary@h/d\n\n', 'postgres://u:canary@h/d\n'],
+])('a secret can be in a file, which may end with a newline: %j', (content, value) => {
+  withFile(content, (path) => {
+    for (const name of ['', undefined])
+      expect(parseEnv(secrets, { DATABASE_URL: name, DATABASE_URL_FILE: path })).toEqual({ DATABASE_URL: value })
+  })
+})
+
+test('every problem of a file is reported with its variable and the other problems, and never with content or path', () => {
+  withFile('canary', (path) => {
+    const found = (env: Record<string, string>): readonly string[] => problems(secrets, env)
+    expect(found({ DATABASE_URL_FILE: path, TOKEN_FILE: path })).toEqual([
+      expect.stringMatching(/^DATABASE_URL: /),
+      'TOKEN: must have 8 characters',
+    ])
+    expect(found({ DATABASE_URL: 'postgres://u:canary@h', DATABASE_URL_FILE: path, TOKEN: 'canary' })).toEqual([
+      'DATABASE_URL, DATABASE_URL_FILE: set one of them, not both',
+      'TOKEN: must have 8 characters',
+    ])
+    expect(found({ DATABASE_URL_FILE: 'postgres://u:canary@h' })).toEqual([
+      'DATABASE_URL_FILE: the file cannot be read (ENOENT)',
+    ])
+    for (const empty of ['', '\n']) {
+      writeFileSync(path, empty)
+      expect(found({ DATABASE_URL_FILE: path })).toEqual(['DATABASE_URL_FILE: the file is empty'])
+    }
+  })
+})
+
+test('only secrets are read from files', () => {
+  withFile('canary', (path) => {
+    expect(parseEnv(secrets, { DATABASE_URL: 'postgres://h', NAME_FILE: path })).toEqual({
+      DATABASE_URL: 'postgres://h',
+    })
+  })
+})
+
+test('a file of this user must be private, unlike one that a container mounts for another user', () => {
+  withFile('canary-token', (path) => {
+    const env = { DATABASE_URL: 'postgres://h', TOKEN_FILE: path }
+    for (const mode of [0o640, 0o604, 0o660, 0o444]) {
+      chmodSync(path, mode)
+      expect(problems(secrets, env)).toEqual([expect.stringMatching(/^TOKEN_FILE: .*chmod 600/)])
+    }
+    const isRoot = process.getuid?.() === 0
+    if (isRoot) chownSync(path, 65_534, 65_534)
+    expect(parseEnv(secrets, { ...env, TOKEN_FILE: isRoot ? path : '/etc/passwd' })).toHaveProperty('TOKEN')
+  })
 })

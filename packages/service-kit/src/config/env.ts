@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { z } from 'zod'
+import { errorCode } from '../core/errors.ts'
 import { isAddressRange } from '../http/client-address.ts'
 
 /** Lists every problem of a configuration, so that an operator can fix them together. */
@@ -13,38 +14,77 @@ export class EnvError extends Error {
   }
 }
 
+type Env = Readonly<Record<string, string | undefined>>
+
 /**
  * Reads a configuration from environment variables. An empty string counts as not set, because Compose produces it for an
- * unset variable. Messages never contain values, which may be secrets.
+ * unset variable. A setting marked with `.meta({ secret: true })` may be in a file instead; see `readSecret`. Messages
+ * never contain values, which may be secrets.
  *
  * @param schema an object schema whose keys are the names of the variables
  * @throws EnvError listing every problem
  */
 export function parseEnv<Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape>,
-  env: Readonly<Record<string, string | undefined>>,
+  env: Env,
 ): Readonly<z.infer<z.ZodObject<Shape>>> {
-  const present = Object.fromEntries(
-    Object.keys(schema.shape).flatMap((name) => {
-      const value = env[name]
-      return value === undefined || value === '' ? [] : [[name, value]]
-    }),
-  )
-  const result = schema.safeParse(present, { reportInput: false })
-  if (!result.success) {
-    throw new EnvError(
-      result.error.issues.map((issue) => {
-        const name = issue.path.map(String).join('.')
-        const missing = name !== '' && present[name] === undefined
-        return `${name === '' ? 'environment' : name}: ${missing ? 'is required and not set' : issue.message}`
-      }),
-    )
+  const present: Record<string, string> = {}
+  const unreadable = new Map<string, string>()
+  for (const [name, setting] of Object.entries(schema.shape)) {
+    try {
+      const value = isSecret(setting) ? readSecret(name, env) : env[name]
+      if (value !== undefined && value !== '') present[name] = value
+    } catch (error) {
+      if (!(error instanceof EnvError)) throw error
+      unreadable.set(name, error.problems.join())
+    }
   }
-  return Object.freeze(result.data)
+  const result = schema.safeParse(present, { reportInput: false })
+  if (result.success && unreadable.size === 0) return Object.freeze(result.data)
+  const invalid = (result.error?.issues ?? []).flatMap((issue) => {
+    const name = issue.path.map(String).join('.')
+    if (unreadable.has(name)) return []
+    const missing = name !== '' && present[name] === undefined
+    return [`${name === '' ? 'environment' : name}: ${missing ? 'is required and not set' : issue.message}`]
+  })
+  throw new EnvError([...unreadable.values(), ...invalid])
+}
+
+/** Whether a setting is marked as a secret. */
+export function isSecret(setting: z.core.$ZodType): boolean {
+  return z.globalRegistry.get(setting)?.['secret'] === true
+}
+
+/**
+ * Reads a secret from the variable `name`, or from the file that `<name>_FILE` names, without the newline at its end.
+ * Neither path nor content is in a message, in case the variable contains the secret itself.
+ *
+ * @throws EnvError if both are set, or the file is empty, cannot be read, or belongs to this user and others can read it
+ */
+export function readSecret(name: string, env: Env): string | undefined {
+  const [value, path] = [env[name] || undefined, env[`${name}_FILE`] || undefined]
+  if (path === undefined) return value
+  if (value !== undefined) throw new EnvError([`${name}, ${name}_FILE: set one of them, not both`])
+  const text = readPrivate(path, (problem) => new EnvError([`${name}_FILE: ${problem}`])).replace(/\r?\n$/, '')
+  if (text === '') throw new EnvError([`${name}_FILE: the file is empty`])
+  return text
+}
+
+/** Docker and Kubernetes let other users read a mounted secret, but then its owner is not the user of the service. */
+function readPrivate(path: string, problem: (text: string) => EnvError): string {
+  try {
+    const { mode, uid } = statSync(path)
+    if ((mode & 0o077) !== 0 && uid === process.getuid?.())
+      throw problem('other users can access the file; run chmod 600 on it')
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if (error instanceof EnvError) throw error
+    throw problem(`the file cannot be read (${errorCode(error) ?? 'unknown error'})`)
+  }
 }
 
 /** Reads the configuration when a service starts. Prints its problems and exits with status 1 if it has any. */
-export function configOrExit<Config>(read: (env: Readonly<Record<string, string | undefined>>) => Config): Config {
+export function configOrExit<Config>(read: (env: Env) => Config): Config {
   try {
     return read(process.env)
   } catch (error) {
@@ -118,8 +158,7 @@ function addressRanges() {
 
 /**
  * Names the group of some settings. `pnpm settings` writes settings by group into `.env.example`, the README tables and
- * docker-compose.yml, with their description (`.describe`) and default; a value marked with `.meta({ secret: true })`
- * is never written.
+ * docker-compose.yml, with their description (`.describe`) and default; the default of a secret is never written.
  */
 export function group<Shape extends Record<string, z.ZodType>>(name: string, settings: Shape): Shape {
   const grouped = Object.entries(settings).map(([key, schema]) => [key, schema.meta({ group: name })])
@@ -137,15 +176,15 @@ export const commonEnv = {
     ),
   }),
   ...group('Postgres and Redis', {
-    DATABASE_URL: connectionUrl('postgres', 'postgresql').describe(
-      'URL of the database, with the run-time role. Migrations use `MIGRATION_DATABASE_URL`.',
-    ),
+    DATABASE_URL: connectionUrl('postgres', 'postgresql')
+      .meta({ secret: true })
+      .describe('URL of the database, with the run-time role. Migrations use `MIGRATION_DATABASE_URL`.'),
     DATABASE_POOL_SIZE: integer({ min: 1, max: 500, fallback: 10 }).describe(
       'Maximum connections to Postgres per process.',
     ),
-    REDIS_URL: connectionUrl('redis', 'rediss').describe(
-      'URL of Redis. Run it with `appendonly yes` and `maxmemory-policy noeviction`.',
-    ),
+    REDIS_URL: connectionUrl('redis', 'rediss')
+      .meta({ secret: true })
+      .describe('URL of Redis. Run it with `appendonly yes` and `maxmemory-policy noeviction`.'),
   }),
   ...group('Operation', {
     LOG_LEVEL: z

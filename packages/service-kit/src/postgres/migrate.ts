@@ -1,7 +1,7 @@
 import { type Migration, Migrator, sql } from 'kysely'
 import pg from 'pg'
 import { z } from 'zod'
-import { connectionUrl, parseEnv } from '../config/env.ts'
+import { commonEnv, parseEnv } from '../config/env.ts'
 import { errorCode, messageOf } from '../core/errors.ts'
 import { type Command, defineAction } from '../lifecycle/command.ts'
 import { startHint } from '../lifecycle/start-hint.ts'
@@ -68,7 +68,7 @@ export function migrateCommand(options: { migrate: Migrate; runtimeRole: string 
       run: async (_input, { env, stdout }) => {
         const { MIGRATION_DATABASE_URL: url, RUNTIME_ROLE: runtimeRole } = parseEnv(
           z.object({
-            MIGRATION_DATABASE_URL: connectionUrl('postgres', 'postgresql'),
+            MIGRATION_DATABASE_URL: commonEnv.DATABASE_URL,
             RUNTIME_ROLE: z.string().default(options.runtimeRole),
           }),
           env,

@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers'
-import { connectionUrl, parseEnv } from '@vault-and-tracker/service-kit/config/env'
+import { commonEnv, parseEnv } from '@vault-and-tracker/service-kit/config/env'
 import { systemClock } from '@vault-and-tracker/service-kit/core/clock'
 import { ApiError } from '@vault-and-tracker/service-kit/core/errors'
 import {
@@ -141,10 +141,7 @@ async function withAccounts(
   terminal: Terminal,
   work: (accounts: Accounts, factors: FactorStore) => Promise<void>,
 ): Promise<undefined> {
-  const env = parseEnv(
-    z.object({ DATABASE_URL: connectionUrl('postgres', 'postgresql'), REDIS_URL: connectionUrl('redis', 'rediss') }),
-    terminal.env,
-  )
+  const env = parseEnv(z.object({ DATABASE_URL: commonEnv.DATABASE_URL, REDIS_URL: commonEnv.REDIS_URL }), terminal.env)
   const name = 'tracker-users'
   const database = { url: env.DATABASE_URL, name, level: 'silent', destination: terminal.stderr }
   await withDatabase(database, async (db: Db, logger) => {

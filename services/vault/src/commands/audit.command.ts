@@ -1,4 +1,4 @@
-import { connectionUrl, parseEnv } from '@vault-and-tracker/service-kit/config/env'
+import { commonEnv, parseEnv } from '@vault-and-tracker/service-kit/config/env'
 import { systemClock } from '@vault-and-tracker/service-kit/core/clock'
 import {
   type Command,
@@ -60,7 +60,7 @@ const prune = defineAction({
     'include-current': flag().describe('Also delete the current month, if it is earlier'),
   },
   run: ({ before, 'include-current': includeCurrent }, { env, stdout, stderr }) => {
-    const schema = z.object({ MIGRATION_DATABASE_URL: connectionUrl('postgres', 'postgresql') })
+    const schema = z.object({ MIGRATION_DATABASE_URL: commonEnv.DATABASE_URL })
     const { MIGRATION_DATABASE_URL: url } = parseEnv(schema, env)
     const settings = readKeyringConfig(env)
     return withDatabase(databaseOf(url, 'warn', stderr), async (db: Db) => {

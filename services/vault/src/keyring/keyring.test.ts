@@ -11,15 +11,15 @@ import {
 } from './envelope.ts'
 import { assertMatches } from './key-check.ts'
 import { KeyringError, unwrapKey, wrapKey } from './keyring.ts'
-import { parseKeyringFile, parseKeyringList } from './local-keys.ts'
+import { parseKeyring, parseKeyringFile } from './local-keys.ts'
 
 const newKey = () => randomBytes(32).toString('base64')
 const [one, two] = [newKey(), newKey()]
 const file = (keys: Record<string, unknown>, active: unknown = 'k1') => JSON.stringify({ active, keys })
-const keyring = parseKeyringFile(file({ k1: one, k2: two }))
+const keyring = parseKeyring(file({ k1: one, k2: two }), '')
 
 test('a file and a list give the same keyring', () => {
-  const list = parseKeyringList(`k1:${one}, k2:${two}`, 'k1')
+  const list = parseKeyring(`k1:${one}, k2:${two}`, 'k1')
   expect([...list.keys.keys()]).toEqual(['k1', 'k2'])
   expect(list.keys.get('k2')?.fingerprint).toBe(keyring.keys.get('k2')?.fingerprint)
   expect(list.keys.get('k2')?.fingerprint).toMatch(/^[0-9a-f]{16}$/)
@@ -56,7 +56,7 @@ test.each([
 })
 
 test('reports all problems of a list at once', () => {
-  const list = () => parseKeyringList(`k1:${one},k1:${two},bad id:${two},k4`, 'k9')
+  const list = () => parseKeyring(`k1:${one},k1:${two},bad id:${two},k4`, 'k9')
   expect(list).toThrow(/k1 occurs twice.*key id must be.*active/)
 })
 

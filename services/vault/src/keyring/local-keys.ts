@@ -20,47 +20,48 @@ type LocalKey = { readonly id: string; readonly fingerprint: string; readonly ke
 const ALGORITHM = 1
 
 /**
- * Parses a keyring file: `{"active":"2026-11","keys":{"2026-11":"<base64 of 32 bytes>"}}`.
+ * Parses VAULT_KEYRING: `{"active":"2026-11","keys":{"2026-11":"<base64 of 32 bytes>"}}`, or `id:base64,id:base64` with
+ * VAULT_KEYRING_ACTIVE.
  *
  * @throws KeyringError listing every problem, without key material
  */
+export function parseKeyring(text: string, active: string): Keyring {
+  return text.trimStart().startsWith('{') ? parseKeyringFile(text) : parseKeyringList(text, active)
+}
+
+/** Parses the content of a keyring file that commands can change. @throws KeyringError like `parseKeyring` */
 export function parseKeyringFile(text: string): Keyring {
   const file = parseJsonObject(text)
   const keys = file?.['keys']
   const active = file?.['active']
   if (typeof keys !== 'object' || keys === null || Array.isArray(keys) || typeof active !== 'string')
     throw new KeyringError([
-      'VAULT_KEYRING_FILE: must be JSON without duplicate names, like {"active":"id","keys":{"id":"<base64>"}}',
+      'VAULT_KEYRING: must be JSON without duplicate names, like {"active":"id","keys":{"id":"<base64>"}}',
     ])
-  return readKeys('VAULT_KEYRING_FILE', Object.entries(keys), active)
+  return readKeys(Object.entries(keys), active)
 }
 
-/**
- * Parses VAULT_KEYRING, `id:base64,id:base64`, and VAULT_KEYRING_ACTIVE.
- *
- * @throws KeyringError listing every problem, without key material
- */
-export function parseKeyringList(list: string, active: string): Keyring {
+function parseKeyringList(list: string, active: string): Keyring {
   const entries = list.split(',').map((entry): [string, unknown] => {
     const colon = entry.indexOf(':')
     return [entry.slice(0, colon).trim(), colon === -1 ? undefined : entry.slice(colon + 1).trim()]
   })
-  return readKeys('VAULT_KEYRING', entries, active)
+  return readKeys(entries, active)
 }
 
-function readKeys(source: string, entries: readonly (readonly [string, unknown])[], activeId: string): Keyring {
+function readKeys(entries: readonly (readonly [string, unknown])[], activeId: string): Keyring {
   const problems: string[] = []
   const keys = new Map<string, LocalKey>()
   for (const [id, encoded] of entries) {
     const problem = problemOf(id, encoded, keys)
     if (problem === undefined) keys.set(id, createKek(id, Buffer.from(String(encoded), 'base64')))
-    else problems.push(`${source}: ${problem}`)
+    else problems.push(problem)
   }
   const duplicate = [...keys.values()].find((a) => [...keys.values()].some((b) => a.id < b.id && a.key.equals(b.key)))
-  if (duplicate) problems.push(`${source}: key ${duplicate.id} occurs under a second id; every id needs its own key`)
-  if (activeId === '') problems.push(`${source}: no active key is set`)
-  else if (entries.every(([id]) => id !== activeId)) problems.push(`${source}: the active key is not in the keyring`)
-  if (problems.length > 0) throw new KeyringError(problems)
+  if (duplicate) problems.push(`key ${duplicate.id} occurs under a second id; every id needs its own key`)
+  if (activeId === '') problems.push('no active key is set')
+  else if (entries.every(([id]) => id !== activeId)) problems.push('the active key is not in the keyring')
+  if (problems.length > 0) throw new KeyringError(problems.map((problem) => `VAULT_KEYRING: ${problem}`))
   return createKeyring([createLocalKeys(keys, activeId)])
 }
 
