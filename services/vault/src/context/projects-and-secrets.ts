@@ -22,7 +22,8 @@ import { createThreadTurns } from '../secrets/decryption-queue.ts'
 import type { OnEnvironmentChange } from '../secrets/environment-changes.store.ts'
 import { createFetches } from '../secrets/fetches.ts'
 import { createProjectSecrets, createWhileCurrent } from '../secrets/project-secrets.ts'
-import { createReferencedStore } from '../secrets/referenced.store.ts'
+import { createReferenceChecks } from '../secrets/reference-checks.ts'
+import { createReferencedStore, referencedStoreOf } from '../secrets/referenced.store.ts'
 import { createResolution } from '../secrets/resolution.ts'
 import { createSecretStore } from '../secrets/secrets.store.ts'
 import { createSecrets } from '../secrets/secrets.ts'
@@ -103,6 +104,7 @@ export async function createProjectsAndSecrets(connections: Connections) {
     const event =
       entry.action === 'inherit' ? inheritanceEvent(project.name, entry) : secretEvent(project.name, entry, changed)
     if (event !== undefined) await insertEvent(trx, rows, project.uid, event, entry.requestedAt)
+    await requireResolved({ project, env, secrets: changed }, referencedStoreOf(trx))
   }
   const store = createSecretStore(db, pool, rows, limits, onChange)
   const values = createValues({
@@ -113,11 +115,13 @@ export async function createProjectsAndSecrets(connections: Connections) {
       logger.error({ err: error, ...place }, 'a stored value does not decrypt')
     },
   })
+  const stored = createReferencedStore(db, pool)
+  const threadTurn = createThreadTurns(RESOLVED_PER_TURN)
   const resolve = createResolution({
-    ...{ store: createReferencedStore(db, pool), values, rows, maxBytes: limits.environmentBytes },
-    threadTurn: createThreadTurns(RESOLVED_PER_TURN),
+    ...{ store: stored, values, rows, threadTurn, maxBytes: limits.environmentBytes },
   })
-  const secrets = createSecrets({ store, values, resolve, clock, inTurn })
+  const requireResolved = createReferenceChecks({ stored, resolve, values, rows, threadTurn })
+  const secrets = createSecrets({ store, values, clock, inTurn })
   const referenceRules = createReferenceRules({ store: createReferenceRuleStore(db), rows, inTurn, clock })
   const copyStore = createCopyStore(db, rows, limits, onChange)
   const copies = createCopies({ store: copyStore, projects: store, values, clock, inTurn })

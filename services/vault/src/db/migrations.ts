@@ -15,6 +15,7 @@ import { webhooks } from './migrations/0013-webhooks.ts'
 import { administratorSessions } from './migrations/0015-administrator-sessions.ts'
 import { inheritanceAndReferences } from './migrations/0016-inheritance-and-references.ts'
 import { versionActors } from './migrations/0017-version-actors.ts'
+import { referenceTargets } from './migrations/0018-reference-targets.ts'
 
 /** All migrations. Add new ones at the end, and never change a released one. */
 export const MIGRATIONS = {
@@ -33,6 +34,7 @@ export const MIGRATIONS = {
   '0015-administrator-sessions': administratorSessions,
   '0016-inheritance-and-references': inheritanceAndReferences,
   '0017-version-actors': versionActors,
+  '0018-reference-targets': referenceTargets,
 }
 
 /** Migrates the vault's database to the newest schema. */

@@ -43,7 +43,7 @@ export const inheritanceEndpoints = [
       parent: env.nullable().meta({ description: 'An environment of the same project; null for none.' }),
     }),
     answer: ok,
-    errors: ['not_found', 'invalid_parent', 'decryption_failed'],
+    errors: ['not_found', 'invalid_parent', 'unresolved_reference', 'decryption_failed'],
     handle: async ({ params, body, caller }, { inheritance }) => {
       await inheritance.setParent(params.id, { env: params.env, parent: body.parent }, caller)
       return OK

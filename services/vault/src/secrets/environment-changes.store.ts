@@ -27,8 +27,7 @@ export async function lockProject(trx: Db, uid: string): Promise<boolean> {
 }
 
 /**
- * Locks the newest data key of a project until the transaction ends. It serialises all changes that make environments
- * larger or change what they inherit.
+ * Locks the newest data key of a project until the transaction ends. It serialises all changes of its environments.
  */
 export async function lockDataKey(trx: Db, projectUid: string): Promise<void> {
   await trx

@@ -133,15 +133,15 @@ export function createFetches(deps: {
     return { json: total < LARGE_COST ? json : Buffer.from(json), read: found }
   }
 
-  function resolveAll({ caller, env }: Fetch, values: Known, maxCost?: number): Promise<Resolution> {
+  function resolveAll({ caller, env }: Fetch, values: Known, options: { maxCost?: number } = {}): Promise<Resolution> {
     const project = { uid: caller.projectUid, name: caller.project }
-    return resolve({ project, env }, { values, areAll: true }, maxCost)
+    return resolve({ project, env }, { values, areAll: true }, options)
   }
 
   /** Short values may refer to many long ones, which are then read in turn. */
   async function resolveSmall(fetch: Fetch, values: Known): Promise<Resolution> {
     try {
-      return await resolveAll(fetch, values, LARGE_COST)
+      return await resolveAll(fetch, values, { maxCost: LARGE_COST })
     } catch (error) {
       if (!(error instanceof TooCostly)) throw error
       return inTurn(fetch.caller.projectUid, largest, () => resolveAll(fetch, values))

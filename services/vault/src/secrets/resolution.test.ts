@@ -22,7 +22,7 @@ function resolved(texts: readonly string[], values: Readonly<Record<string, stri
       readWanted: (wanted) =>
         Promise.resolve(
           wanted.map(({ projectUid, env, keys }) => {
-            const current = keys.map((key) => ({ key, version: 1, blob: Buffer.from([2]) }))
+            const current = (keys === 'all' ? [] : keys).map((key) => ({ key, version: 1, blob: Buffer.from([2]) }))
             return { levels: [{ projectUid, env, stored: undefined, current }] }
           }),
         ),

@@ -23,7 +23,11 @@ export type ReferencedStore = {
   rulesBetween(projectUids: readonly string[], readerUids: readonly string[]): Promise<readonly ReferenceRule[]>
   /** Environments with all names, and with the wanted values only; the others are empty. Reads nothing beyond a limit. */
   readWanted(
-    wanted: readonly { readonly projectUid: string; readonly env: string; readonly keys: readonly string[] }[],
+    wanted: readonly {
+      readonly projectUid: string
+      readonly env: string
+      readonly keys: readonly string[] | 'all'
+    }[],
     limits: { readonly maxBytes: number; readonly maxCost: number },
   ): Promise<readonly StoredValues[] | 'too large' | 'costly'>
 }
@@ -81,18 +85,18 @@ export function createResolution(deps: {
   threadTurn: (bytes: number) => Promise<void> | undefined
   maxBytes: number
 }) {
-  const { store, values, rows, threadTurn, maxBytes } = deps
+  const { values, rows, threadTurn, maxBytes } = deps
 
   /**
-   * @param known all values of the environment, or only the one to be written
-   * @param maxCost the largest cost of the result
+   * @param known all values of the environment, or some of them
+   * @param options `maxCost` is the largest cost of the result; `from` replaces the store
    * @throws ApiError unresolved_reference, decryption_failed
    * @throws TooCostly
    */
   return async (
     root: ResolvedPlace,
     known: { readonly values: ReadonlyMap<string, SourceValue>; readonly areAll: boolean },
-    maxCost = MAX_COST,
+    { maxCost = MAX_COST, from: store = deps.store }: { maxCost?: number; from?: ReferencedStore } = {},
   ): Promise<Resolution> => {
     const places = new Map<string, Place>()
     let bytes = 0

@@ -116,7 +116,7 @@ export const secretAdminEndpoints = [
       copied: z.int(),
       skipped: z.int().meta({ description: 'Secrets that exist in both environments and were not overwritten.' }),
     }),
-    errors: ['not_found', 'decryption_failed'],
+    errors: ['not_found', 'decryption_failed', 'unresolved_reference'],
     handle: async ({ params, body: { keys, ...body }, caller }, { copies }) => ({
       ...OK,
       ...(await copies.copy(params.id, { keys, ...body }, caller)),
@@ -147,7 +147,7 @@ export const secretAdminEndpoints = [
     summary: 'Permanently delete a secret and all its versions',
     params: idParams,
     answer: ok,
-    errors: ['not_found'],
+    errors: ['not_found', 'unresolved_reference'],
     handle: async ({ params, caller }, { secrets }) => {
       await secrets.removeAny(params.id, caller)
       return OK
@@ -176,7 +176,7 @@ export const secretAdminEndpoints = [
     summary: 'Restore the value of an older version as a new version',
     params: idParams.extend({ version: versionNumber }),
     answer: ok.extend({ version: z.int() }),
-    errors: ['not_found', 'decryption_failed'],
+    errors: ['not_found', 'decryption_failed', 'unresolved_reference'],
     handle: async ({ params, caller }, { secrets }) => ({
       ...OK,
       version: await secrets.restore(params.id, Number(params.version), caller),

@@ -14,6 +14,7 @@ import { type DetailChanges, recorded } from './details.ts'
 import {
   dropOldVersions,
   finishChanges,
+  lockDataKey,
   lockProject,
   nextVersions,
   type OnEnvironmentChange,
@@ -35,8 +36,8 @@ import type {
 
 /**
  * Secrets in Postgres. To avoid deadlocks, every transaction that changes an environment locks in this order: the project,
- * its data key if a value is encrypted or an environment inherits, the environment, the secret. Only the holder of the data
- * key adds values or changes parents, so the limits of environments and their ancestors are exact.
+ * its data key, the environment, the secret. Only the holder of the data key changes values or parents, so the limits of
+ * environments and their ancestors, and the checks of references, are exact.
  *
  * @param pool runs the statement of fetches
  */
@@ -98,8 +99,6 @@ export function createSecretStore(
       return row !== undefined
     },
 
-    isCurrent: (caller, now) => lockCaller(db, caller, now, { covered: true }),
-
     put: (caller, secret, encrypt, entryFor) =>
       writeTransaction(db, caller.wanted, async (trx) => {
         if (!(await lockCaller(trx, caller, secret.now, { covered: true }))) return 'stale'
@@ -132,6 +131,7 @@ export function createSecretStore(
         const secret = await findSecret(trx, reference, [{ uid: caller.projectUid }])
         if (secret === undefined) return 'absent'
         if (!allows(caller.scope, 'write', secret.env)) return 'forbidden'
+        await lockDataKey(trx, secret.uid)
         const before = await lockEnvironment(trx, secret.uid, secret.env)
         if (!(await deleteSecret(trx, secret.id, before))) return 'absent'
         await finish(trx, before, { key: secret.key, version: undefined }, secret, (revision) =>
@@ -146,6 +146,7 @@ export function createSecretStore(
       writeTransaction(db, wanted, async (trx) => {
         const secret = await findSecret(trx, { id }, projects)
         if (secret === undefined || !(await lockProject(trx, secret.uid))) return false
+        await lockDataKey(trx, secret.uid)
         const before = await lockEnvironment(trx, secret.uid, secret.env)
         if (!(await deleteSecret(trx, id, before))) return false
         await finish(trx, before, { key: secret.key, version: undefined }, secret, (revision) =>

@@ -4,7 +4,7 @@ import type { AllowedProjects, Editor, ProjectRef } from '../access/administrato
 import { PROJECT_NAME } from '../access/names.ts'
 import { allows, type ProjectCaller } from '../access/project-caller.ts'
 import { type By, type Detail, type NewEntry, newEntry } from '../audit/audit.ts'
-import { apiError, forbidden } from '../errors.ts'
+import { apiError, forbidden, isApiError } from '../errors.ts'
 import type { StoredDataKey } from '../keyring/data-keys.ts'
 import type { WriteTurns } from '../limits/write-turns.ts'
 import {
@@ -16,7 +16,7 @@ import {
 } from '../references/references.ts'
 import type { DetailChanges, RecordedDetails } from './details.ts'
 import { type Generation, generateValue } from './generated.ts'
-import type { ResolveReferences } from './resolution.ts'
+import { BrokenEnvironment } from './reference-checks.ts'
 import type { NamedPlace, StoredValues, Values } from './values.ts'
 
 /** The project, its keys or its rules changed after the signature was verified: verify it again. */
@@ -105,8 +105,6 @@ export type SecretStore = {
    */
   readAll(fetches: readonly Fetch[]): Promise<readonly (StoredValues | Stale)[]>
   hasProject(projectUid: string): Promise<boolean>
-  /** Whether a caller who writes is the stored one. */
-  isCurrent(caller: ProjectCaller, now: Date): Promise<boolean>
   /** Adds a version, and the secret if it is new, with the value that `encrypt` returns for the reserved version. */
   put(
     caller: ProjectCaller,
@@ -186,14 +184,8 @@ const MAX_VERSION = 2_147_483_647
 export type Secrets = ReturnType<typeof createSecrets>
 
 /** Creates the use cases of secrets, except fetches. */
-export function createSecrets(deps: {
-  store: SecretStore
-  values: Values
-  resolve: ResolveReferences
-  clock: Clock
-  inTurn: WriteTurns
-}) {
-  const { store, values, resolve, clock, inTurn } = deps
+export function createSecrets(deps: { store: SecretStore; values: Values; clock: Clock; inTurn: WriteTurns }) {
+  const { store, values, clock, inTurn } = deps
 
   const turnOf = ({ project, wanted }: ProjectCaller) => ({ owner: `project ${project}`, project, wanted })
 
@@ -231,9 +223,6 @@ export function createSecrets(deps: {
     const refers = source === undefined ? [] : referencesOf(source)
     const format = source === undefined ? 'plain' : 'template'
     const encrypt: EncryptNewValue = (version, dataKey) => values.encrypt(placeOf(version), dataKey, value, format)
-    const check = async (): Promise<void> => {
-      if (source !== undefined) await resolve({ project, env }, { values: new Map([[key, source]]), areAll: false })
-    }
     const entryFor: EntryForStored = (secretId, version, revision) =>
       newEntry(clock, {
         ...{ action: 'put', env, by },
@@ -243,23 +232,18 @@ export function createSecrets(deps: {
       ...{ id: newId(), env, key, details, now: new Date(clock.now()), actor: by.actor },
       references: source === undefined ? [] : placesOf(refers),
     })
-    return { refers, check, encrypt, entryFor, secretNow }
+    return { refers, encrypt, entryFor, secretNow }
   }
 
   return {
     put: async (caller: ProjectCaller, secret: ValueToStore): Promise<'stored' | Stale> => {
       const project = { uid: caller.projectUid, name: caller.project }
-      const { refers, check, encrypt, entryFor, secretNow } = await prepared(project, secret, caller)
+      const { refers, encrypt, entryFor, secretNow } = await prepared(project, secret, caller)
       // Otherwise a key could show an environment that it may not read to those who read this one.
       const isInScope = ({ place }: Reference): boolean =>
         place?.project !== caller.project || place.env === secret.env || allows(caller.scope, 'read', place.env)
       if (!refers.every(isInScope)) throw forbidden(caller.actor, caller.project)
-      return inTurn(turnOf(caller), async () => {
-        // A key that was revoked meanwhile learns nothing.
-        if (refers.length > 0 && !(await store.isCurrent(caller, new Date(clock.now())))) return 'stale'
-        await check()
-        return store.put(caller, secretNow(), encrypt, entryFor)
-      })
+      return withinScope(caller, () => inTurn(turnOf(caller), () => store.put(caller, secretNow(), encrypt, entryFor)))
     },
 
     /**
@@ -267,7 +251,7 @@ export function createSecrets(deps: {
      *
      * @param value the value, or how to generate it
      * @returns the version
-     * @throws ApiError not_found, payload_too_large
+     * @throws ApiError not_found, payload_too_large, unresolved_reference
      */
     putAny: async (
       projectName: string,
@@ -278,11 +262,10 @@ export function createSecrets(deps: {
       const isGenerated = typeof value !== 'string'
       const text = isGenerated ? generateValue(value) : value
       const more = isGenerated ? { generated: true } : {}
-      const { check, encrypt, entryFor, secretNow } = await prepared(project, { ...secret, value: text }, by, more)
-      const version = await inTurn({ owner: by.actor, project: project.name, wanted: by.wanted }, async () => {
-        await check()
-        return store.putAny(project, secretNow(), by, encrypt, entryFor)
-      })
+      const { encrypt, entryFor, secretNow } = await prepared(project, { ...secret, value: text }, by, more)
+      const version = await inTurn({ owner: by.actor, project: project.name, wanted: by.wanted }, () =>
+        store.putAny(project, secretNow(), by, encrypt, entryFor),
+      )
       if (version === undefined) throw apiError('not_found')
       return version
     },
@@ -299,10 +282,12 @@ export function createSecrets(deps: {
     /** Text that is not an id, and the id of another project's secret, are `absent`. */
     remove: async (caller: ProjectCaller, secret: SecretReference): Promise<Removal> => {
       if ('id' in secret && !isId(secret.id)) return 'absent'
-      return inTurn(turnOf(caller), () => store.remove(caller, secret, new Date(clock.now()), deletionEntry(caller)))
+      return withinScope(caller, () =>
+        inTurn(turnOf(caller), () => store.remove(caller, secret, new Date(clock.now()), deletionEntry(caller))),
+      )
     },
 
-    /** @throws ApiError not_found */
+    /** @throws ApiError not_found, unresolved_reference */
     removeAny: async (id: string, by: Editor): Promise<void> => {
       const removed = await byAdministrator(id, by, () => store.removeAny(id, by, deletionEntry(by)))
       if (removed !== true) throw apiError('not_found')
@@ -331,7 +316,7 @@ export function createSecrets(deps: {
      * Makes the value of an older version current again, as a new version.
      *
      * @returns the new version
-     * @throws ApiError not_found, decryption_failed
+     * @throws ApiError not_found, unresolved_reference, decryption_failed
      */
     restore: async (id: string, version: number, by: Editor): Promise<number> => {
       if (version > MAX_VERSION) throw apiError('not_found')
@@ -351,6 +336,17 @@ export function createSecrets(deps: {
       if (restored === undefined) throw apiError('not_found')
       return restored
     },
+  }
+}
+
+/** Keeps the names of environments outside its scope, and of their keys, from a key whose write would break them. */
+async function withinScope<T>({ scope }: ProjectCaller, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write()
+  } catch (error) {
+    const broken = isApiError(error) && error.cause instanceof BrokenEnvironment ? error.cause.env : undefined
+    if (broken === undefined || scope.envs === null || scope.envs.includes(broken)) throw error
+    throw apiError('unresolved_reference', 'This would break another environment of the project.')
   }
 }
 
