@@ -8,6 +8,7 @@ import {
   list,
   parseEnv,
   port,
+  redisUrls,
 } from '@vault-and-tracker/service-kit/config/env'
 import { trustedProxies } from '@vault-and-tracker/service-kit/http/client-address'
 import { z } from 'zod'
@@ -50,12 +51,7 @@ export const settings = z.object({
     SEARCH_POOL_SIZE: integer({ min: 1, max: 100, fallback: 2 }).describe(
       'Additional connections to Postgres for searches, at most half the cores of Postgres.',
     ),
-    SWARM_REDIS_URL: list()
-      .refine(
-        (parts) => parts.every((part) => URL.canParse(part) && /^rediss?:$/.test(new URL(part).protocol)),
-        'must be one or more comma-separated URLs that start with redis:// or rediss://',
-      )
-      .default([])
+    SWARM_REDIS_URL: redisUrls()
       .meta({ secret: true })
       .describe(
         'Separate Redis for swarms and accounting, or two or more comma-separated nodes of a Redis Cluster. ' +

@@ -6,18 +6,26 @@ import { startProcess } from '../processes/managed-process.ts'
 import { freePort } from '../processes/ports.ts'
 import { requireProgram } from '../processes/programs.mjs'
 
+/** The program that is started as Redis: `redis-server`, or the one that REDIS_SERVER names, such as `valkey-server`. */
+export function redisProgram(): Promise<string> {
+  return requireProgram(process.env['REDIS_SERVER'] || 'redis-server')
+}
+
+/** A password instead of a generated one, and further lines of its configuration. */
+export type RedisOptions = ServerOptions & { readonly password?: string; readonly settings?: readonly string[] }
+
 /** Starts a private Redis (or Valkey) on 127.0.0.1 and returns when it answers. */
-export async function startRedis(options: ServerOptions): Promise<PrivateServer> {
+export async function startRedis(options: RedisOptions): Promise<PrivateServer> {
   const dataDir = resolve(options.dataDir)
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const port = options.port ?? (await freePort())
-  const password = keptPassword(dataDir)
+  const password = options.password ?? keptPassword(dataDir)
   // Every user of the machine can read arguments, so the password is in a file.
   const configFile = join(dataDir, 'redis.conf')
-  writeFileSync(configFile, configuration(dataDir, options.durable, port, password), { mode: 0o600 })
+  writeFileSync(configFile, [...configuration(dataDir, options.durable, port, password), ...(options.settings ?? []), ''].join('\n'), { mode: 0o600 })
   const server = await startProcess({
     name: 'Redis',
-    command: await requireProgram('redis-server'),
+    command: await redisProgram(),
     args: [configFile],
     env: { LC_ALL: 'C', TZ: 'UTC' },
     cwd: dataDir,
@@ -31,7 +39,7 @@ export async function startRedis(options: ServerOptions): Promise<PrivateServer>
   return Object.assign(server, { port, url: `redis://:${password}@127.0.0.1:${port}` })
 }
 
-function configuration(dataDir: string, durable: boolean, port: number, password: string): string {
+function configuration(dataDir: string, durable: boolean, port: number, password: string): string[] {
   return [
     'bind 127.0.0.1',
     `port ${port}`,
@@ -43,8 +51,7 @@ function configuration(dataDir: string, durable: boolean, port: number, password
     'save ""',
     `appendonly ${durable ? 'yes' : 'no'}`,
     'appendfsync everysec',
-    '',
-  ].join('\n')
+  ]
 }
 
 /** Whether it answers a PING. An ioredis client whose connection was refused would keep this process from ending. */

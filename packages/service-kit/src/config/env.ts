@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { z } from 'zod'
 import { errorCode } from '../core/errors.ts'
 import { isAddressRange } from '../http/client-address.ts'
+import { redisUrlProblem } from '../redis/url.ts'
 
 /** Lists every problem of a configuration, so that an operator can fix them together. */
 export class EnvError extends Error {
@@ -136,6 +137,31 @@ export function connectionUrl(...schemes: readonly string[]) {
     .refine((text) => URL.canParse(text) && schemes.includes(new URL(text).protocol.slice(0, -1)), message)
 }
 
+/** A URL of Redis, with Sentinel or without. Messages do not repeat it, because it contains a password. */
+export function redisUrl() {
+  return z.string().superRefine((text, context) => {
+    const problem = redisUrlProblem(text)
+    if (problem !== undefined) context.addIssue(problem)
+  })
+}
+
+/**
+ * URLs of Redis: one, with Sentinel or without, or those of nodes of a Redis Cluster. Commas between Sentinels belong to
+ * their URL.
+ */
+export function redisUrls() {
+  return z
+    .string()
+    .transform((text) => text.split(/,(?=\s*rediss?(?:\+sentinel)?:)/i).map((url) => url.trim()))
+    .superRefine((urls, context) => {
+      const problems = urls.map(redisUrlProblem).filter((problem) => problem !== undefined)
+      for (const problem of new Set(problems)) context.addIssue(problem)
+      if (urls.length > 1 && urls.some((url) => url.includes('+sentinel:')))
+        context.addIssue('must be one URL with Sentinels, or nodes of a Redis Cluster without')
+    })
+    .default([])
+}
+
 /** Comma-separated values. */
 export function list() {
   return z.string().transform((text) => text.split(',').map((part) => part.trim()))
@@ -182,9 +208,12 @@ export const commonEnv = {
     DATABASE_POOL_SIZE: integer({ min: 1, max: 500, fallback: 10 }).describe(
       'Maximum connections to Postgres per process.',
     ),
-    REDIS_URL: connectionUrl('redis', 'rediss')
+    REDIS_URL: redisUrl()
       .meta({ secret: true })
-      .describe('URL of Redis. Run it with `appendonly yes` and `maxmemory-policy noeviction`.'),
+      .describe(
+        'URL of Redis, or of Sentinels as `redis+sentinel://host:26379,host:26379/master`; `rediss` for TLS. Run Redis ' +
+          'with `appendonly yes` and `maxmemory-policy noeviction`.',
+      ),
   }),
   ...group('Operation', {
     LOG_LEVEL: z

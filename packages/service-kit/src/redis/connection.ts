@@ -1,6 +1,7 @@
-import { type Cluster, Redis, type RedisOptions } from 'ioredis'
+import type { Cluster, Redis, RedisOptions } from 'ioredis'
 import { UnavailableError } from '../core/errors.ts'
 import type { Logger } from '../log/logger.ts'
+import { createClient } from './client.ts'
 
 const CLUSTER_REMEDY = 'REDIS_URL must name a single Redis, which may have replicas'
 
@@ -8,7 +9,8 @@ const CLUSTER_REMEDY = 'REDIS_URL must name a single Redis, which may have repli
  * Connects to Redis and waits until it responds.
  *
  * While Redis is unavailable, commands fail at once, or after `commandTimeout` if Redis accepts them and does not respond.
- * They do not queue, so the caller decides how to fail. The client reconnects at least every two seconds.
+ * They do not queue, so the caller decides how to fail. The client reconnects at least every two seconds, with Sentinel to
+ * the master of that moment.
  *
  * @param options `clusterRemedy` is the remedy in the error for a node of a Redis Cluster; `enableAutoPipelining` sends all
  *   commands of a turn of the event loop together, but not those of `callBuffer`, whose name ioredis 6.0 then drops
@@ -28,21 +30,19 @@ export async function connectRedis({
   logger: Logger
   clusterRemedy?: string
 } & Pick<RedisOptions, 'commandTimeout' | 'enableAutoPipelining'>): Promise<Redis> {
-  const redis = new Redis(url, {
+  const options = {
     connectionName: name,
-    lazyConnect: true,
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     commandTimeout,
     // A command that timed out stays in the client's queue until its reply arrives. A new connection empties the queue.
     socketTimeout: 2 * commandTimeout,
-    connectTimeout: 3_000,
     keepAlive: 10_000,
     enableAutoPipelining,
-    retryStrategy: (attempt) => Math.min(attempt * 100, 2_000),
-  })
-  redis.on('error', (error: Error) => logger.warn({ err: error }, 'Redis connection error'))
+    retryStrategy: (attempt: number) => Math.min(attempt * 100, 2_000),
+  }
+  const redis = createClient(url, options, logger)
   await connectUntilReady(redis)
   const cluster = await redis.info('cluster').catch(() => '')
   if (/^cluster_enabled:1/m.test(cluster)) {

@@ -1,5 +1,5 @@
-import { Redis } from 'ioredis'
 import type { Logger } from '../log/logger.ts'
+import { createClient } from './client.ts'
 
 const HEARTBEAT_MS = 5_000
 const COMMAND_TIMEOUT_MS = 2_000
@@ -24,16 +24,14 @@ export async function subscribeToChannel(options: {
   onMessage: (message: string) => void
   onMissed: () => void
 }): Promise<Subscription> {
-  const redis = new Redis(options.url, {
+  const clientOptions = {
     connectionName: options.name,
-    lazyConnect: true,
     maxRetriesPerRequest: null,
     autoResubscribe: false,
     commandTimeout: COMMAND_TIMEOUT_MS,
-    connectTimeout: 3_000,
-    retryStrategy: (attempt) => Math.min(attempt * 100, 1_000),
-  })
-  redis.on('error', (error: Error) => options.logger.warn({ err: error }, 'Redis connection error'))
+    retryStrategy: (attempt: number) => Math.min(attempt * 100, 1_000),
+  }
+  const redis = createClient(options.url, clientOptions, options.logger)
   redis.on('message', (_channel: string, message: string) => options.onMessage(message))
   const channel = options.channel(redis.options.db ?? 0)
   try {

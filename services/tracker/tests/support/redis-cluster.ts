@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort } from '@vault-and-tracker/dev-env'
+import { freePort, redisProgram } from '@vault-and-tracker/dev-env'
 import { Redis } from 'ioredis'
 
 const SLOTS = 16_384
@@ -17,6 +17,7 @@ export type RedisCluster = {
 
 /** Starts the nodes, has them meet, and returns once every slot is served. */
 export async function startRedisCluster(folder: string, size = 3): Promise<RedisCluster> {
+  const program = await redisProgram()
   const nodes: { port: number; child: ChildProcess }[] = []
   for (let i = 0; i < size; i++) {
     const port = await freePort()
@@ -32,7 +33,7 @@ export async function startRedisCluster(folder: string, size = 3): Promise<Redis
       save: '',
     }
     const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)])
-    nodes.push({ port, child: spawn('redis-server', args, { stdio: 'ignore' }) })
+    nodes.push({ port, child: spawn(program, args, { stdio: 'ignore' }) })
   }
   const clients = nodes.map(({ port }) => new Redis(port, '127.0.0.1', { retryStrategy: () => 50 }))
   for (const client of clients) client.on('error', () => undefined)
