@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { cpSync, rmSync } from 'node:fs'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import {
   eventually,
@@ -240,4 +242,72 @@ test('refuses only requests from before a loss, regardless of the clock of the r
   expect(await get(behind, spent)).toEqual(REPLAYED)
   await works(behind)
   await behind.stop()
+})
+
+/** An address that leads to the Redis on a port, and after a switch to that on another one. */
+async function switchableRedis(port: number) {
+  let target = port
+  const sockets = new Set<Socket>()
+  const server = createServer((client) => {
+    const upstream = connect(target, '127.0.0.1')
+    client.pipe(upstream).pipe(client)
+    for (const socket of [client, upstream]) {
+      sockets.add(socket)
+      socket.on('error', () => undefined)
+    }
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const close = (): void => {
+    for (const socket of sockets) socket.destroy()
+  }
+  return {
+    port: (server.address() as AddressInfo).port,
+    switchTo: (next: number): void => {
+      target = next
+      close()
+    },
+    close: (): void => {
+      server.close()
+      close()
+    },
+  }
+}
+
+test('refuses a request again that a failover forgot, even at a replica without a request since', async () => {
+  const password = new URL(redis.url).password
+  const settings = [`masterauth ${password}`, 'repl-diskless-sync-delay 0']
+  const master = await startRedis({ dataDir: `${folder}/master`, durable: true, password })
+  const spare = await startRedis({
+    ...{ dataDir: `${folder}/spare`, durable: true, password },
+    settings: [...settings, `replicaof 127.0.0.1 ${String(master.port)}`],
+  })
+  const address = await switchableRedis(master.port)
+  const redisUrl = master.url.replace(String(master.port), String(address.port))
+  const first = await startVault(ENV, { redisUrl })
+  const second = await first.replica()
+  const ownKey = await createProject(first.url, 'shop')
+  const sign = () => signHeaders({ project: 'shop', key: ownKey, method: 'GET', url: PUBLIC })
+  expect(await get(second, await sign())).toEqual(ANSWERED)
+
+  const client = new Redis(spare.url)
+  await eventually(async () => (await client.info('replication')).includes('master_link_status:up'))
+  await eventually(async () => (await client.dbsize()) > 0)
+  await client.replicaof('NO', 'ONE')
+  const spent = await sign()
+  expect(await get(first, spent)).toEqual(ANSWERED)
+  address.switchTo(spare.port)
+  let answer: [number, unknown] = [503, {}]
+  await eventually(async () => {
+    answer = await get(second, spent)
+    return answer[0] !== 503
+  })
+  expect(answer).toEqual(REPLAYED)
+  await eventually(async () => (await get(second, await sign()))[0] === 200)
+  expect(await get(first, spent)).toEqual(REPLAYED)
+
+  client.disconnect()
+  await second.stop()
+  await first.stop()
+  address.close()
+  await Promise.all([master.stop(), spare.stop()])
 })

@@ -79,15 +79,24 @@ return 1`
 
 /**
  * Lua: counts the call, and finds out whether Redis has lost anything. KEYS: the memory; the count of this replica. ARGV:
- * the epoch; the count that this replica has seen; the window.
+ * the epoch; the count that this replica has seen; the window; 1 for a check, and for the first call over a connection.
  *
  * Redis has lost something if it does not have the epoch, or the count is not higher than before. Each replica has its own
- * count, so the calls of others cannot make up for a loss.
+ * count, so the calls of others cannot make up for a loss. It may have lost something if another server has become the
+ * master, because replicas of Redis lag: INFO then shows where its data parted from that of the old master.
  */
 const NOTICE_LOSS = `${READ_MEMORY}
 local known = tonumber(ARGV[2])
 local count = redis.call('INCR', KEYS[2])
 local lost = epoch ~= ARGV[1] or count <= known
+if ARGV[4] == '1' and run and run ~= '-' then
+  local seen = current()
+  if run ~= seen then
+    local info = redis.pcall('INFO', 'replication')
+    if type(info) == 'string' and string.find(info, 'second_repl_offset:%d') then lost = true end
+    if not lost then remember(epoch, since, seen) end
+  end
+end
 if count <= known then
   count = known + 1
   redis.call('SET', KEYS[2], count, 'PX', ${String(COUNT_TTL_MS)})
@@ -107,18 +116,14 @@ local reply = { now, lost and 1 or 0, run == '-' and since or 0, count }`
  * (unspent), 0 (spent, or before `since`), 2 (expired) or 3 (dated further ahead than recorded).
  */
 const SPEND = `${NOTICE_LOSS}
-if #KEYS == 2 then
-  redis.call('PEXPIRE', KEYS[2], ${String(COUNT_TTL_MS)})
-  local seen = current()
-  if run ~= '-' and run ~= seen then remember(ARGV[1], since, seen) end
-end
+if #KEYS == 2 then redis.call('PEXPIRE', KEYS[2], ${String(COUNT_TTL_MS)}) end
 for i = 3, #KEYS do
-  local created = tonumber(ARGV[i + 4])
+  local created = tonumber(ARGV[i + 5])
   local verdict = 0
   if math.abs(now - created) > tonumber(ARGV[3]) then verdict = 2
   elseif created < since then verdict = 0
-  elseif created > now + tonumber(ARGV[5]) and created > tonumber(ARGV[6]) then verdict = 3
-  elseif redis.call('SET', KEYS[i], '1', 'PX', ARGV[4], 'NX') then verdict = 1 end
+  elseif created > now + tonumber(ARGV[6]) and created > tonumber(ARGV[7]) then verdict = 3
+  elseif redis.call('SET', KEYS[i], '1', 'PX', ARGV[5], 'NX') then verdict = 1 end
   reply[i + 2] = verdict
 end
 return reply`
@@ -128,7 +133,7 @@ return reply`
  * was issued. Returns the same as `SPEND`: 1 (unspent) or 0 (spent, or issued before a loss).
  */
 const SPEND_TOKEN = `${NOTICE_LOSS}
-local isUnspent = tonumber(ARGV[5]) >= since and redis.call('SET', KEYS[3], '1', 'PX', ARGV[4], 'NX')
+local isUnspent = tonumber(ARGV[6]) >= since and redis.call('SET', KEYS[3], '1', 'PX', ARGV[5], 'NX')
 reply[5] = isUnspent and 1 or 0
 return reply`
 
@@ -169,6 +174,12 @@ export function createNonces(
   /** A time of Redis, and when it was read. */
   let time = { redis: 0, at: 0 }
   let settling: Promise<void> | undefined
+  /** How many connections to Redis were lost, and with which of them the server was compared. */
+  let lostConnections = 0
+  let compared = -1
+  redis.on('close', () => {
+    lostConnections++
+  })
 
   async function run<Reply>(
     { text, sha }: Script,
@@ -211,11 +222,15 @@ export function createNonces(
   async function call(nonces: readonly Nonce[]) {
     const keys = nonces.map(({ publicKeyHex, nonce }) => `vault:nonce:${publicKeyHex}:${nonce}`)
     const created = nonces.map((nonce) => nonce.created * 1000)
-    const settings = [epoch, known, windowMs, ttlMs, AHEAD_MS, recordedUntil]
-    return readReply(await run<number[]>(SPENDING, [MEMORY, count, ...keys], ...settings, ...created))
+    return notice(SPENDING, keys, [ttlMs, AHEAD_MS, recordedUntil, ...created])
   }
 
-  function readReply(reply: readonly number[]) {
+  async function notice(noticing: Script, keys: readonly string[], given: readonly number[]) {
+    const connection = lostConnections
+    const compares = keys.length === 0 || compared !== connection ? 1 : 0
+    const settings = [epoch, known, windowMs, compares]
+    const reply = await run<number[]>(noticing, [MEMORY, count, ...keys], ...settings, ...given)
+    if (compares === 1) compared = connection
     const [now = 0, lost, since = 0, seen = 0, ...verdicts] = reply
     time = { redis: now, at: performance.now() }
     known = Math.max(known, seen)
@@ -243,9 +258,7 @@ export function createNonces(
       })
     },
     spendToken: async (digest, issued, keepMs) => {
-      const given = [epoch, known, windowMs, keepMs, issued * 1000]
-      const key = `vault:id-token:${digest}`
-      const { since, verdicts } = readReply(await run<number[]>(SPENDING_TOKEN, [MEMORY, count, key], ...given))
+      const { since, verdicts } = await notice(SPENDING_TOKEN, [`vault:id-token:${digest}`], [keepMs, issued * 1000])
       if (since > 0) settle(since).catch(() => undefined)
       return verdicts[0] === 'unspent'
     },
