@@ -22,7 +22,11 @@ export async function startRedis(options: RedisOptions): Promise<PrivateServer> 
   const password = options.password ?? keptPassword(dataDir)
   // Every user of the machine can read arguments, so the password is in a file.
   const configFile = join(dataDir, 'redis.conf')
-  writeFileSync(configFile, [...configuration(dataDir, options.durable, port, password), ...(options.settings ?? []), ''].join('\n'), { mode: 0o600 })
+  writeFileSync(
+    configFile,
+    [...configuration(dataDir, options.durable, port, password), ...(options.settings ?? []), ''].join('\n'),
+    { mode: 0o600 },
+  )
   const server = await startProcess({
     name: 'Redis',
     command: await redisProgram(),

@@ -24,6 +24,8 @@ export type SentinelGroup = {
   master(): Promise<PrivateServer>
   /** Has a replica replace the running master, and returns when the sentinels name it. */
   failOver(): Promise<void>
+  /** Returns when all servers run and the master sends its data to the others. */
+  whole(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -61,10 +63,13 @@ export async function startRedisWithSentinels(options: {
   for (const client of clients) client.on('error', () => undefined)
   const [first] = clients
   await eventually(async () => {
-    const known = await Promise.all(clients.map(async (client) => stateOf(await client.call('SENTINEL', 'MASTER', NAME))))
+    const known = await Promise.all(
+      clients.map(async (client) => stateOf(await client.call('SENTINEL', 'MASTER', NAME))),
+    )
     return known.every(
       (state) =>
-        state.get('num-other-sentinels') === String(SENTINELS - 1) && state.get('num-slaves') === String(options.replicas),
+        state.get('num-other-sentinels') === String(SENTINELS - 1) &&
+        state.get('num-slaves') === String(options.replicas),
     )
   })
   for (const client of clients) if (client !== first) client.disconnect()
@@ -84,6 +89,15 @@ export async function startRedisWithSentinels(options: {
       const old = await master()
       await first?.call('SENTINEL', 'FAILOVER', NAME)
       await eventually(async () => (await master()) !== old)
+    },
+    whole: async () => {
+      const client = new Redis(`redis://:${password}@127.0.0.1:${(await master()).port}`)
+      const state = `connected_slaves:${options.replicas}\r`
+      await eventually(async () => {
+        const info = await client.info('replication')
+        return info.includes(state) && info.match(/state=online/g)?.length === options.replicas
+      })
+      client.disconnect()
     },
     stop: async () => {
       first?.disconnect()
