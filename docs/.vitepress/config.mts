@@ -57,6 +57,7 @@ export default defineConfig({
       {
         text: 'Reference',
         items: [
+          { text: 'Compatibility', link: '/compatibility' },
           { text: 'Signed requests', link: '/signing' },
           { text: 'Announces', link: '/tracker-announce' },
           { text: 'Threat model', link: '/threat-model' },

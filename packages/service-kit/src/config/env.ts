@@ -211,8 +211,8 @@ export const commonEnv = {
     REDIS_URL: redisUrl()
       .meta({ secret: true })
       .describe(
-        'URL of Redis, or of Sentinels as `redis+sentinel://host:26379,host:26379/master`; `rediss` for TLS. Run Redis ' +
-          'with `appendonly yes` and `maxmemory-policy noeviction`.',
+        'URL of Redis or its Sentinels; see docs/compatibility.md. Run Redis with `appendonly yes` and ' +
+          '`maxmemory-policy noeviction`.',
       ),
   }),
   ...group('Operation', {

@@ -60,7 +60,10 @@ const FAULTS: readonly (readonly [name: string, fail: () => Promise<() => Promis
     async () => {
       const master = await group.master()
       master.pause()
-      return () => Promise.resolve(master.resume())
+      return () => {
+        master.resume()
+        return Promise.resolve()
+      }
     },
   ],
   [
