@@ -82,7 +82,8 @@ async function startRequests() {
       role: 'member',
       canDownload: true,
       apiBlocked: false,
-      passkeyOpensTorznab: true,
+      opensTorznab: true,
+      endsAt: undefined,
       announceLimit: null,
     },
   }

@@ -210,7 +210,7 @@ export const settings = z.object({
       .default([])
       .describe('Comma-separated origins of pages that can connect, such as `https://example.org`. Default: any.'),
     WS_SOCKETS_PER_ADDRESS: integer({ min: 1, max: 1_000_000, fallback: 100 }).describe(
-      'Maximum number of WebSockets per address, and per passkey, in each process.',
+      'Maximum number of WebSockets per address, and per user, in each process.',
     ),
     WS_TORRENTS_PER_SOCKET: integer({ min: 1, max: 100_000, fallback: 200 }).describe(
       'Maximum number of torrents per WebSocket.',

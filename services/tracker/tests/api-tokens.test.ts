@@ -205,7 +205,7 @@ test('a tool previews, uploads and downloads with a token', async () => {
   expect([uploaded.status, uploaded.member('uploader')]).toEqual([201, 'alice'])
   expect((await send('/api/torrents/preview')).json).toMatchObject({ verdict: 'exists' })
   const downloaded = await ask(token, `/api/torrents/${uploaded.member('id')}/download`)
-  expect(downloaded.bytes.includes(alice.passkey)).toBe(true)
+  expect([downloaded.status, downloaded.bytes.includes(alice.passkey)]).toEqual([200, false])
 })
 
 test('a token reads its account without the passkey, and neither token nor passkey is logged', async () => {
@@ -259,7 +259,7 @@ describe('Torznab', () => {
     expect(item?.enclosure['url']).toBe(`http://tracker.test/api/torznab/download?id=${infoHash}&apikey=${token}`)
     expect(answer.text).not.toContain(alice.passkey)
     const file = await torznab(`/download?id=${infoHash}&apikey=${token}`)
-    expect(file.bytes.toString('latin1')).toContain(`announce?passkey=${alice.passkey}`)
+    expect([file.status, file.bytes.includes(alice.passkey)]).toEqual([200, false])
   })
 
   test('each request needs its scope, which the refusal names', async () => {

@@ -29,6 +29,8 @@ async function start(limits: { pingEveryMs?: number; firstRequestWithinMs?: numb
   sockets = new SocketServer({
     tracker: {
       connections,
+      identify: (passkey) => ({ member: passkey, endsAt: undefined }),
+      endExpired: ignore,
       opened: (connection) => {
         connections.add(connection)
         opened.push(connection)

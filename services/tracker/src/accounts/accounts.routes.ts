@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { apiError } from '../errors.ts'
-import { idParams, pageOf, pageOfAll, pageQuery, time } from '../http/fields.ts'
+import { idParams, pageOf, pageOfAll, pageQuery, queryFlag, time } from '../http/fields.ts'
 import { endpoints, type Visitor } from '../surface.ts'
 import { ACCOUNT_STATES, type Account, type Accounts, PASSWORD_LENGTH, ROLES, USERNAME_PATTERN } from './accounts.ts'
 import { type Activity, ratioOf } from './activity.ts'
@@ -193,11 +193,16 @@ export const accountEndpoints = [
     method: 'POST',
     path: '/api/user/passkey',
     operationId: 'resetOwnPasskey',
-    summary: 'Reset your passkey; all .torrent files must be downloaded again',
+    summary: 'Reset your passkey; .torrent files must be downloaded again',
+    query: z.object({
+      keepAnnounceKeys: queryFlag
+        .optional()
+        .meta({ description: 'whether files downloaded with API tokens and feeds stay valid' }),
+    }),
     status: 200,
     answer: ownUser,
-    handle: async ({ caller }, { accounts, announceUrl }) =>
-      presentOwnUser(await accounts.resetPasskey(caller.session.account.id), announceUrl),
+    handle: async ({ query, caller }, { accounts, announceUrl }) =>
+      presentOwnUser(await accounts.resetPasskey(caller.session.account.id, query), announceUrl),
   }),
   endpoint({
     ...read,

@@ -110,7 +110,7 @@ export function createAccountStore(db: Db, clock: Clock): AccountStore {
         return account
       }),
 
-    async replacePasskey(id, passkey, by) {
+    async replacePasskey(id, passkey, { keepAnnounceKeys, by }) {
       return db.transaction().execute(async (trx) => {
         const old = await trx.selectFrom('users').select('passkey').where('id', '=', id).forUpdate().executeTakeFirst()
         if (old === undefined) return undefined
@@ -120,11 +120,23 @@ export function createAccountStore(db: Db, clock: Clock): AccountStore {
           .where('id', '=', id)
           .returningAll()
           .executeTakeFirstOrThrow()
+        const ended = keepAnnounceKeys ? [] : await endAnnounceKeys(trx, id)
         const account = toAccount(row)
         // The log contains neither passkey, because its readers could announce with them.
         await recordAdminAction(trx, by, { action: 'user.passkey.reset', target: targetOf(account) })
-        return { account, oldPasskey: old.passkey }
+        return { account, ended: [old.passkey, ...ended] }
       })
+    },
+
+    async announceKeysOf(id) {
+      const rows = await db
+        .selectFrom('tokens')
+        .select('announce_key')
+        .where('user_id', '=', id)
+        .where('announce_key', 'is not', null)
+        .$narrowType<{ announce_key: string }>()
+        .execute()
+      return rows.map(({ announce_key: key }) => key)
     },
 
     replacePassword: (id, passwordHash, replaces, by) =>
@@ -294,6 +306,17 @@ function stateAfter(
   if (isKept) return { state, suspended_until: before.suspendedUntil, state_reason: before.stateReason }
   const earlier = state === before.state ? before.stateReason : null
   return { state, suspended_until: suspendedUntil ?? null, state_reason: reason ?? earlier }
+}
+
+/** Ends the announce keys of a user. @returns them */
+async function endAnnounceKeys(trx: Transaction<Schema>, userId: string): Promise<readonly string[]> {
+  const { rows } = await sql<{ key: string }>`
+    update tokens set announce_key = null
+    from (
+      select id, announce_key from tokens where user_id = ${userId} and announce_key is not null order by id for update
+    ) as ended
+    where tokens.id = ended.id returning ended.announce_key as key`.execute(trx)
+  return rows.map(({ key }) => key)
 }
 
 /** As `stateAt`. */

@@ -4,9 +4,10 @@ import { isId, newId } from '@vault-and-tracker/service-kit/core/ids'
 import { type ActedBy, actedBy } from '../admin-log/admin-log.ts'
 import { apiError } from '../errors.ts'
 import { randomCode } from '../factors/random-codes.ts'
-import type { PublishInvalidation } from '../invalidation/invalidation.ts'
+import { changedKeys, type PublishInvalidation } from '../invalidation/invalidation.ts'
 import type { Listed, Page } from '../pagination.ts'
 import type { SitePolicy } from '../site-settings/site-settings.ts'
+import { newPasskey } from './passkeys.ts'
 
 export const ROLES = ['member', 'moderator', 'admin'] as const
 export const ACCOUNT_STATES = ['active', 'suspended', 'banned'] as const
@@ -121,12 +122,19 @@ export type AccountStore = {
     by: ActedBy | undefined,
     reason: string | undefined,
   ): Promise<Account | undefined>
-  /** Replaces the passkey and also returns the old one. The admin log records it if `by` is given. */
+  /**
+   * Replaces the passkey, and ends the announce keys of all tokens unless they are kept. The admin log records it if `by` is
+   * given.
+   *
+   * @returns also the keys that have ended
+   */
   replacePasskey(
     id: string,
     passkey: string,
-    by: ActedBy | undefined,
-  ): Promise<{ account: Account; oldPasskey: string } | undefined>
+    how: { readonly keepAnnounceKeys: boolean; readonly by: ActedBy | undefined },
+  ): Promise<{ account: Account; ended: readonly string[] } | undefined>
+  /** The announce keys of the tokens of a user. */
+  announceKeysOf(id: string): Promise<readonly string[]>
   /**
    * Sets a new password and ends every session by incrementing the session epoch. The admin log records it if `by` is
    * given.
@@ -160,11 +168,6 @@ export type Passwords = {
 
 export type Accounts = ReturnType<typeof createAccounts>
 
-/** 160 random bits as 40 lower-case hex digits. */
-function newPasskey(): string {
-  return randomBytes(20).toString('hex')
-}
-
 /** Registration, authentication, and changes to accounts by users and staff. */
 export function createAccounts(deps: {
   store: AccountStore
@@ -197,7 +200,7 @@ export function createAccounts(deps: {
       },
       invite,
     )
-    await publish({ kind: 'user', passkey: account.passkey })
+    await publish(...changedKeys([account.passkey]))
     return account
   }
 
@@ -212,6 +215,11 @@ export function createAccounts(deps: {
       ? await store.replacePassword(id, await passwords.hash(next), undefined, actedBy(clock, by?.id))
       : undefined
     return requireFound(replaced)
+  }
+
+  /** After the commit, so that an announce key that is created in the meantime reads the new state. */
+  async function publishChange({ id, passkey }: Account): Promise<void> {
+    await publish(...changedKeys([passkey, ...(await store.announceKeysOf(id))]))
   }
 
   return {
@@ -288,16 +296,19 @@ export function createAccounts(deps: {
     },
 
     /**
-     * Replaces a user's passkey. Announces with the old one fail, and the user's peers are removed from their swarms.
+     * Replaces a user's passkey, and the announce keys of their tokens unless they are kept. Announces with the old ones fail,
+     * and the user's peers are removed from their swarms.
      *
-     * @param by the administrator
+     * @param options `by` is the administrator
      * @throws ApiError NOT_FOUND
      */
-    async resetPasskey(id: string, by?: Account): Promise<Account> {
-      const replaced = isId(id) ? await store.replacePasskey(id, newPasskey(), actedBy(clock, by?.id)) : undefined
-      const { account, oldPasskey } = requireFound(replaced)
-      const expelled = { kind: 'expelled', userId: account.id } as const
-      await publish({ kind: 'user', passkey: oldPasskey }, { kind: 'user', passkey: account.passkey }, expelled)
+    async resetPasskey(
+      id: string,
+      { keepAnnounceKeys = false, by }: { keepAnnounceKeys?: boolean | undefined; by?: Account } = {},
+    ): Promise<Account> {
+      const how = { keepAnnounceKeys, by: actedBy(clock, by?.id) }
+      const { account, ended } = requireFound(isId(id) ? await store.replacePasskey(id, newPasskey(), how) : undefined)
+      await publish(...changedKeys([...ended, account.passkey]), { kind: 'expelled', userId: account.id })
       return account
     },
 
@@ -317,7 +328,7 @@ export function createAccounts(deps: {
       const account = requireFound(
         isId(id) ? await store.change(id, changes, actedBy(clock, by?.id), reason) : undefined,
       )
-      await publish({ kind: 'user', passkey: account.passkey })
+      await publishChange(account)
       if (excludes) await publish({ kind: 'expelled', userId: account.id })
       return account
     },
@@ -325,7 +336,7 @@ export function createAccounts(deps: {
     /** Changes a user's own account. @throws ApiError NOT_FOUND */
     async prefer(id: string, preferences: Preferences): Promise<Account> {
       const account = requireFound(await store.prefer(id, preferences))
-      await publish({ kind: 'user', passkey: account.passkey })
+      await publishChange(account)
       return account
     },
 

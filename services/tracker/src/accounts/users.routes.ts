@@ -144,7 +144,7 @@ export const userEndpoints = [
     answer: managedUser,
     errors: ['NOT_FOUND'],
     handle: async ({ params, caller }, { accounts }) =>
-      presentManaged(await accounts.resetPasskey(params.id, caller.session.account)),
+      presentManaged(await accounts.resetPasskey(params.id, { by: caller.session.account })),
   }),
   endpoint({
     ...admin,

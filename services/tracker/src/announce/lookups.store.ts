@@ -6,47 +6,34 @@ import { stateAt } from '../db/queries.store.ts'
 import type { Db, TorrentsTable, UsersTable } from '../db/schema.ts'
 import type { AnnounceTorrent, LookupStore, PasskeyUser } from './lookups.ts'
 
+const USER_COLUMNS = [
+  'users.id',
+  'users.state',
+  'users.suspended_until',
+  'users.role',
+  'users.can_download',
+  'users.api_blocked',
+  'users.announce_limit',
+  'users.upload_percent',
+  'users.download_percent',
+] as const
+
 /** Reads users and torrents from Postgres, many per query. */
 export function createLookupStore(db: Db, clock: Clock, defaultRules: readonly ClientRule[]): LookupStore {
   return {
-    users: async (passkeys) => {
+    users: async (keys) => {
+      const users = new Map<Passkey, PasskeyUser>()
       const rows = await db
         .selectFrom('users')
-        .select([
-          'id',
-          'passkey',
-          'state',
-          'suspended_until',
-          'role',
-          'can_download',
-          'api_blocked',
-          'passkey_opens_torznab',
-          'announce_limit',
-          'upload_percent',
-          'download_percent',
-        ])
-        .where('passkey', 'in', passkeys)
+        .select(USER_COLUMNS)
+        .select(['users.passkey as key', 'users.passkey_opens_torznab as opensTorznab'])
+        .where('users.passkey', 'in', keys)
         .execute()
-      const users = new Map<Passkey, PasskeyUser>()
-      for (const row of rows) {
-        const passkey = parsePasskey(row.passkey)
-        if (passkey === undefined) continue
-        const idBytes = uuidBytes(row.id)
-        const user: PasskeyUser = {
-          id: row.id,
-          idBytes,
-          owner: idBytes.subarray(8),
-          state: row.state,
-          role: row.role,
-          canDownload: row.can_download,
-          apiBlocked: row.api_blocked,
-          passkeyOpensTorznab: row.passkey_opens_torznab,
-          announceLimit: row.announce_limit,
-          uploadPercent: row.upload_percent,
-          downloadPercent: row.download_percent,
-        }
-        users.set(passkey, row.suspended_until === null ? user : endingByItself(user, row, clock))
-      }
+      for (const row of rows) addUser(users, row, { opensTorznab: row.opensTorznab, endsAt: undefined }, clock)
+      const others = keys.filter((key) => !users.has(key))
+      if (others.length === 0) return users
+      for (const row of await byAnnounceKeys(db, others).execute())
+        addUser(users, row, { opensTorznab: false, endsAt: row.expires?.getTime() }, clock)
       return users
     },
 
@@ -86,6 +73,57 @@ export function createLookupStore(db: Db, clock: Clock, defaultRules: readonly C
       return { uploadPercent, downloadPercent, clients: compileRules(rules) }
     },
   }
+}
+
+/** The users of announce keys. The feed of a category ends with it. */
+function byAnnounceKeys(db: Db, keys: readonly Passkey[]) {
+  return db
+    .selectFrom('tokens')
+    .innerJoin('users', 'users.id', 'tokens.user_id')
+    .leftJoin('categories', 'categories.id', 'tokens.category_id')
+    .select(USER_COLUMNS)
+    .select(['tokens.announce_key as key', 'tokens.expires_at as expires'])
+    .where('tokens.announce_key', 'in', keys)
+    .where('categories.deleted_at', 'is', null)
+}
+
+type UserRow = Pick<
+  Selectable<UsersTable>,
+  | 'id'
+  | 'state'
+  | 'suspended_until'
+  | 'role'
+  | 'can_download'
+  | 'api_blocked'
+  | 'announce_limit'
+  | 'upload_percent'
+  | 'download_percent'
+> & { readonly key: string | null }
+
+function addUser(
+  users: Map<Passkey, PasskeyUser>,
+  row: UserRow,
+  { opensTorznab, endsAt }: Pick<PasskeyUser, 'opensTorznab' | 'endsAt'>,
+  clock: Clock,
+): void {
+  const key = row.key === null ? undefined : parsePasskey(row.key)
+  if (key === undefined) return
+  const idBytes = uuidBytes(row.id)
+  const user: PasskeyUser = {
+    id: row.id,
+    idBytes,
+    owner: idBytes.subarray(8),
+    state: row.state,
+    role: row.role,
+    canDownload: row.can_download,
+    apiBlocked: row.api_blocked,
+    opensTorznab,
+    endsAt,
+    announceLimit: row.announce_limit,
+    uploadPercent: row.upload_percent,
+    downloadPercent: row.download_percent,
+  }
+  users.set(key, row.suspended_until === null ? user : endingByItself(user, row, clock))
 }
 
 /** A suspended user whose state is read at each use, so that cached users are active once the suspension has ended. */

@@ -12,7 +12,7 @@ export type Rates = { readonly uploadPercent: number; readonly downloadPercent: 
 /** The settings of the site that announces need. */
 export type AnnounceSite = Rates & { readonly clients: ClientRules }
 
-/** The fields of a user that announces and Torznab requests need. */
+/** The fields of a user that announces and Torznab requests need, by passkey or by the announce key of a token. */
 export type PasskeyUser = Rates & {
   readonly id: string
   /** The 16 bytes of the id. */
@@ -25,7 +25,10 @@ export type PasskeyUser = Rates & {
   readonly canDownload: boolean
   /** Whether they are blocked from the Torznab API. */
   readonly apiBlocked: boolean
-  readonly passkeyOpensTorznab: boolean
+  /** Whether the key opens the Torznab API. Announce keys never do. */
+  readonly opensTorznab: boolean
+  /** When the key expires, in milliseconds since the epoch. */
+  readonly endsAt: number | undefined
   /** Announces per minute, 0 for no limit; null for the limit of the server. */
   readonly announceLimit: number | null
 }
@@ -50,6 +53,7 @@ export type AnnounceTorrent = Rates & {
  * error that `isUnavailable` recognises if Postgres is unavailable.
  */
 export type LookupStore = {
+  /** Users by passkey or announce key. */
   users(passkeys: readonly Passkey[]): Promise<ReadonlyMap<Passkey, PasskeyUser>>
   torrents(infoHashes: readonly InfoHash[]): Promise<ReadonlyMap<InfoHash, AnnounceTorrent>>
   site(): Promise<AnnounceSite>
@@ -60,6 +64,7 @@ export type LookupStore = {
  * Lookups throw an error that `isUnavailable` recognises if Postgres is unavailable and no entry is cached.
  */
 export type Lookups = {
+  /** The user of a passkey, or of an announce key that has not expired. */
   user(passkey: Passkey): Lookup<PasskeyUser>
   torrent(infoHash: InfoHash): Lookup<AnnounceTorrent>
   site(): Lookup<AnnounceSite>
@@ -98,13 +103,18 @@ export function createLookups({ store, clock }: { store: LookupStore; clock: Clo
     keysOf: (torrent) => torrent.infoHashes,
     copyKey: (infoHash) => parseInfoHash(copyOf(infoHash)) ?? infoHash,
   })
+  const unlessEnded = (user: PasskeyUser | undefined): PasskeyUser | undefined =>
+    user?.endsAt !== undefined && user.endsAt <= clock.now() ? undefined : user
   const site = createLookupCache<typeof GLOBAL, AnnounceSite>({
     ...common,
     load: () => store.site(),
     maxValues: 1,
   })
   return {
-    user: (passkey) => users.get(passkey),
+    user: (passkey) => {
+      const found = users.get(passkey)
+      return found instanceof Promise ? found.then(unlessEnded) : unlessEnded(found)
+    },
     torrent: (infoHash) => torrents.get(infoHash),
     site: () => site.get(GLOBAL),
     forget: (change) => {

@@ -91,17 +91,14 @@ export function createCategoryStore(db: Db): CategoryStore {
     async remove(id, by) {
       try {
         return await db.transaction().execute(async (trx) => {
-          const row = await trx
-            .deleteFrom('categories')
-            .where('id', '=', id)
-            .where('deleted_at', 'is', null)
-            .returningAll()
-            .executeTakeFirst()
-          if (row === undefined) return false
+          const found = trx.selectFrom('categories').select('id').where('id', '=', id).where('deleted_at', 'is', null)
+          if ((await found.forUpdate().executeTakeFirst()) === undefined) return undefined
+          const feeds = await trx.deleteFrom('tokens').where('category_id', '=', id).returning('announce_key').execute()
+          const row = await trx.deleteFrom('categories').where('id', '=', id).returningAll().executeTakeFirstOrThrow()
           const removed = toCategory(row)
           const change = { before: fieldsOf(removed), after: null }
           await recordAdminAction(trx, by, { action: 'category.delete', target: targetOf(removed), ...change })
-          return true
+          return feeds.map(({ announce_key: key }) => key)
         })
       } catch (error) {
         if (isForeignKeyViolation(error))
@@ -127,11 +124,16 @@ export function createCategoryStore(db: Db): CategoryStore {
           .where('deleted_at', 'is', null)
           .returning('id')
           .execute()
+        const feeds = await trx
+          .selectFrom('tokens')
+          .select('announce_key')
+          .where('category_id', 'is not', null)
+          .execute()
         const done = { categories: removed.length, torrents }
         const target = { type: 'category', id: null, name: null } as const
         if (by && removed.length > 0)
           await recordAdminAction(trx, by, { action: 'category.delete-all', target, before: done, after: null })
-        return done
+        return { removed: done, ended: feeds.map(({ announce_key: key }) => key) }
       }),
 
     arrange: (ids, by) =>

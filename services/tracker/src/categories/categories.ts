@@ -3,7 +3,7 @@ import { isId, newId } from '@vault-and-tracker/service-kit/core/ids'
 import { torznabIdOfSlug } from '@vault-and-tracker/torznab-xml'
 import { type ActedBy, actedBy } from '../admin-log/admin-log.ts'
 import { apiError } from '../errors.ts'
-import type { PublishInvalidation } from '../invalidation/invalidation.ts'
+import { changedKeys, type PublishInvalidation } from '../invalidation/invalidation.ts'
 import { familyFor, leafCategoryFor } from '../releases/leaf-category.ts'
 import type { ParsedRelease } from '../releases/release.ts'
 import { STANDARD_TREE, type StandardCategory } from './standard-tree.ts'
@@ -35,6 +35,9 @@ export type CategoryCount = { readonly categoryId: string | null; readonly torre
 /** The result of deleting all categories. */
 export type RemovedCategories = { readonly categories: number; readonly torrents: number }
 
+/** The announce keys of the feeds of deleted categories; null for a feed without one. */
+type EndedKeys = readonly (string | null)[]
+
 /**
  * The store of categories. Each method is one atomic change, which the admin log records if `by` is given.
  *
@@ -53,10 +56,10 @@ export type CategoryStore = {
   create(category: Category, now: Date, by: ActedBy | undefined): Promise<Category>
   /** @throws ApiError CONFLICT if the slug is taken, BAD_REQUEST as `parentFor` does */
   change(id: string, changes: CategoryChanges, by: ActedBy | undefined): Promise<Category | undefined>
-  /** @throws ApiError CONFLICT if the category contains torrents or subcategories */
-  remove(id: string, by: ActedBy | undefined): Promise<boolean>
+  /** @returns undefined if it did not exist @throws ApiError CONFLICT if it contains torrents or subcategories */
+  remove(id: string, by: ActedBy | undefined): Promise<EndedKeys | undefined>
   /** Deletes all categories. Their torrents stay, without a category. */
-  removeAll(now: Date, by: ActedBy | undefined): Promise<RemovedCategories>
+  removeAll(now: Date, by: ActedBy | undefined): Promise<{ removed: RemovedCategories; ended: EndedKeys }>
   /** Orders siblings as their ids. @returns false if these are not the ids of all categories */
   arrange(ids: readonly string[], by: ActedBy | undefined): Promise<boolean>
 }
@@ -119,7 +122,8 @@ export function parentFor(all: readonly Category[], slug: string | null, categor
 export function createCategories(deps: { store: CategoryStore; publish: PublishInvalidation; clock: Clock }) {
   const { store, clock } = deps
   const now = (): Date => new Date(clock.now())
-  const publishChange = (): Promise<void> => deps.publish({ kind: 'categories' })
+  const publishChange = (ended: EndedKeys = []): Promise<void> =>
+    deps.publish({ kind: 'categories' }, ...changedKeys(ended))
 
   return {
     all: () => store.all(),
@@ -193,15 +197,15 @@ export function createCategories(deps: { store: CategoryStore; publish: PublishI
 
     /** @throws ApiError NOT_FOUND, or CONFLICT if it contains torrents or subcategories */
     async remove(id: string, actorId?: string): Promise<void> {
-      if (!isId(id) || !(await store.remove(id, actedBy(clock, actorId))))
-        throw apiError('NOT_FOUND', 'There is no such category.')
-      await publishChange()
+      const ended = isId(id) ? await store.remove(id, actedBy(clock, actorId)) : undefined
+      if (ended === undefined) throw apiError('NOT_FOUND', 'There is no such category.')
+      await publishChange(ended)
     },
 
     /** Deletes all categories. Their torrents have no category until one with the same slug is created. */
     async removeAll(actorId?: string): Promise<RemovedCategories> {
-      const removed = await store.removeAll(now(), actedBy(clock, actorId))
-      await publishChange()
+      const { removed, ended } = await store.removeAll(now(), actedBy(clock, actorId))
+      await publishChange(ended)
       return removed
     },
 

@@ -11,6 +11,8 @@ import { createSearch } from '../search/search.ts'
 import { createSearchQueue, type SearchBounds } from '../search/search-queue.ts'
 import type { SiteConfiguration } from '../site-settings/site-settings.ts'
 import { timeToLive } from '../swarm/interval.ts'
+import { createAnnounceKeyStore } from '../tokens/announce-keys.store.ts'
+import { createAnnounceKeys } from '../tokens/announce-keys.ts'
 import { createBookmarkStore } from '../torrents/bookmarks.store.ts'
 import { createBookmarks } from '../torrents/bookmarks.ts'
 import { createReindexStore } from '../torrents/reindex.store.ts'
@@ -87,6 +89,7 @@ export function createCatalogue(
     bytesPerDay: config.UPLOAD_BYTES_PER_DAY,
     source,
     publicUrl: config.PUBLIC_URL,
+    announceKeys: createAnnounceKeys(createAnnounceKeyStore(db)),
     announceUrl,
     socketUrl: config.WEBSOCKET ? (passkey) => announceUrl(passkey).replace(/^http/i, 'ws') : undefined,
   })

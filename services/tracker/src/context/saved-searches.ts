@@ -16,7 +16,7 @@ const NOTIFY_EVERY_MS = 10_000
 
 /** Creates saved searches and their feeds. In the background, members are notified of new matches. */
 export function createSavedSearchUseCases(
-  { config, db, redis, clock, logger, resources, background }: Connections,
+  { config, db, redis, clock, logger, resources, background, invalidations }: Connections,
   parts: {
     readonly site: Site
     readonly accounts: AccountUseCases
@@ -32,7 +32,7 @@ export function createSavedSearchUseCases(
     store: createSavedSearchStore(db),
     search,
     readFilters: readListFilters,
-    clock,
+    ...{ publish: invalidations.publish, clock },
   })
   const leadership = createLeadership(redis, 'saved-searches')
   resources.defer(() => leadership.release())

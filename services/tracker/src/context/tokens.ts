@@ -12,18 +12,19 @@ const RECORD_EVERY_MS = 5_000
 export type TokenUseCases = ReturnType<typeof createTokenUseCases>
 
 /** Creates the tokens of feeds and APIs. In the background, and at the end, their uses are recorded. */
-export function createTokenUseCases({ db, clock, logger, resources, background }: Connections) {
+export function createTokenUseCases({ db, clock, logger, resources, background, invalidations }: Connections) {
+  const { publish } = invalidations
   const uses = createTokenUses({ store: createTokenUseStore(db), clock })
   const onError = (error: unknown): void => logger.warn({ err: error }, 'could not record uses of tokens')
   background.add({ everyMs: RECORD_EVERY_MS, task: () => uses.flush(), onError })
   resources.defer(() => uses.flush().catch(onError))
   return {
-    tokens: createTokens({ store: createTokenStore(db), uses, clock }),
+    tokens: createTokens({ store: createTokenStore(db), uses, publish, clock }),
     apiTokens: createApiTokens({
       store: createApiTokenStore(db, clock),
       uses,
       isInRanges: (ranges, address) => trustedProxies(ranges).isTrusted(address),
-      clock,
+      ...{ publish, clock },
     }),
     tokenUses: uses,
   }

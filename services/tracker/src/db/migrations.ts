@@ -30,6 +30,7 @@ import { categoryFeeds } from './migrations/0031-category-feeds.ts'
 import { clientRules } from './migrations/0032-client-rules.ts'
 import { webhooks } from './migrations/0033-webhooks.ts'
 import { moderation } from './migrations/0034-moderation.ts'
+import { announceKeys } from './migrations/0035-announce-keys.ts'
 
 /** All migrations. Add new ones at the end, and never change a released one. Numbers may have gaps. */
 export const MIGRATIONS = {
@@ -63,6 +64,7 @@ export const MIGRATIONS = {
   '0032-client-rules': clientRules,
   '0033-webhooks': webhooks,
   '0034-moderation': moderation,
+  '0035-announce-keys': announceKeys,
 }
 
 /** Migrates the tracker's database to the latest schema. */

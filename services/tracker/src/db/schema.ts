@@ -325,6 +325,8 @@ export type TokensTable = {
   expires_at: ColumnType<Date | null, Date | null | undefined, never>
   /** Addresses and CIDR ranges from which it may be used; empty for any. */
   addresses: ColumnType<string[], string[] | undefined, never>
+  /** 40 lower-case hex digits in the files downloaded with the token; null before the first one. */
+  announce_key: Generated<string | null>
   created_at: Fixed<Date>
   /** Up to a minute late. */
   last_used_at: Date | null

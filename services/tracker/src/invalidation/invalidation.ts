@@ -7,9 +7,9 @@ export function invalidationChannel(database: number): string {
 }
 
 /**
- * A change that caches have to forget. The announce engine caches users by passkey and torrents by info hash, including
- * unknown ones. `infoHash` and `passkey` are 40 lowercase hex digits. `expelled` names a user whose peers must be removed
- * from their swarms.
+ * A change that caches have to forget. The announce engine caches users by passkey or announce key and torrents by info
+ * hash, including unknown ones. `infoHash` and `passkey` are 40 lowercase hex digits. `expelled` names a user whose peers
+ * must be removed from their swarms.
  */
 export type Invalidation =
   | { readonly kind: 'user'; readonly passkey: string }
@@ -24,6 +24,11 @@ export type Invalidation =
  * Redis no announce succeeds anyway, and subscribers revalidate their caches after reconnecting.
  */
 export type PublishInvalidation = (...changes: readonly Invalidation[]) => Promise<void>
+
+/** The change of the users of passkeys and announce keys. Null is a token without an announce key. */
+export function changedKeys(keys: readonly (string | null)[]): readonly Invalidation[] {
+  return keys.flatMap((passkey) => (passkey === null ? [] : [{ kind: 'user', passkey } as const]))
+}
 
 /** A subscriber to invalidations. */
 export type InvalidationHandlers = {

@@ -102,7 +102,7 @@ export const feedEndpoints = [
     method: 'GET',
     path: '/api/feeds/download',
     operationId: 'downloadFromFeed',
-    summary: 'Download the .torrent file with the passkey of the feed owner',
+    summary: 'Download the .torrent file with the announce key of the token',
     limit: 'download',
     query: z.object({ id: z.string(), token: z.string().meta({ description: 'of the link in a feed' }) }),
     answerTypes: ['application/x-bittorrent'],

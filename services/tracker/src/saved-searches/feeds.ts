@@ -169,8 +169,8 @@ export function createFeeds(deps: {
       }
     },
 
-    /** A .torrent file with the user's passkey. @throws ApiError as `Torrents.download` does */
-    download: (id: string, { account }: FeedReader) => deps.torrents.download(id, account),
+    /** A .torrent file with the announce key of the token. @throws ApiError as `Torrents.download` does */
+    download: (id: string, { account, token }: FeedReader) => deps.torrents.download(id, account, token?.id),
   }
 }
 

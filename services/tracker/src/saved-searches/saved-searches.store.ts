@@ -47,14 +47,18 @@ export function createSavedSearchStore(db: Db): SavedSearchStore {
           .executeTakeFirst(),
       ),
 
-    remove: async (id, userId) => {
-      const { numDeletedRows } = await db
-        .deleteFrom('saved_searches')
-        .where('id', '=', id)
-        .where('user_id', '=', userId)
-        .executeTakeFirst()
-      return numDeletedRows > 0n
-    },
+    remove: (id, userId) =>
+      db.transaction().execute(async (trx) => {
+        const own = trx.selectFrom('saved_searches').select('id').where('id', '=', id).where('user_id', '=', userId)
+        if ((await own.forUpdate().executeTakeFirst()) === undefined) return undefined
+        const feeds = await trx
+          .deleteFrom('tokens')
+          .where('saved_search_id', '=', id)
+          .returning('announce_key')
+          .execute()
+        await trx.deleteFrom('saved_searches').where('id', '=', id).execute()
+        return feeds.map(({ announce_key: key }) => key)
+      }),
 
     visit: async (id, userId, at) => {
       const { numUpdatedRows } = await db

@@ -1,6 +1,7 @@
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { isId, newId } from '@vault-and-tracker/service-kit/core/ids'
 import { apiError, isApiError } from '../errors.ts'
+import { changedKeys, type PublishInvalidation } from '../invalidation/invalidation.ts'
 import type { ListFilters } from '../search/queries.ts'
 import type { Search } from '../search/search.ts'
 import type { RecentMatches } from '../search/statements.ts'
@@ -34,8 +35,8 @@ export type SavedSearchStore = {
     changes: SavedSearchChanges,
     at: Date,
   ): Promise<SavedSearch | 'name taken' | undefined>
-  /** @returns whether the user had it */
-  remove(id: string, userId: string): Promise<boolean>
+  /** @returns the announce keys of its feeds; undefined if the user did not have it */
+  remove(id: string, userId: string): Promise<readonly (string | null)[] | undefined>
   /** @returns whether the user has it */
   visit(id: string, userId: string, at: Date): Promise<boolean>
   /** All saved searches of a user by name. */
@@ -84,6 +85,7 @@ export function createSavedSearches(deps: {
   store: SavedSearchStore
   search: Pick<Search, 'recent'>
   readFilters: (text: string) => ListFilters
+  publish: PublishInvalidation
   clock: Clock
 }) {
   const { store, clock } = deps
@@ -122,7 +124,9 @@ export function createSavedSearches(deps: {
 
     /** Deletes a saved search with its feeds. @throws ApiError NOT_FOUND */
     async remove(id: string, userId: string): Promise<void> {
-      if (!isId(id) || !(await store.remove(id, userId))) throw notFound()
+      const announceKeys = isId(id) ? await store.remove(id, userId) : undefined
+      if (announceKeys === undefined) throw notFound()
+      await deps.publish(...changedKeys(announceKeys))
     },
 
     /** Counts matches from now on. @throws ApiError NOT_FOUND */

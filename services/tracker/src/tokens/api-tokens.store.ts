@@ -89,9 +89,9 @@ export function createApiTokenStore(db: Db, clock: Clock): ApiTokenStore {
           .where('id', '=', id)
           .where('purpose', '=', 'api')
           .$if(userId !== undefined, (query) => query.where('user_id', '=', userId ?? ''))
-          .returning(['user_id as to', ...COLUMNS])
+          .returning(['user_id as to', 'announce_key as announceKey', ...COLUMNS])
           .executeTakeFirst()
-        if (revoked === undefined || by === undefined) return revoked !== undefined
+        if (revoked === undefined || by === undefined) return revoked
         const { name, scopes } = toToken(revoked)
         const owner = await trx
           .selectFrom('users')
@@ -104,7 +104,7 @@ export function createApiTokenStore(db: Db, clock: Clock): ApiTokenStore {
           before: { token: name, scopes: scopes.join(', ') },
         })
         await notify(trx, by, [{ to: owner.id, kind: 'token', details: { name } }])
-        return true
+        return revoked
       }),
 
     async byHashes(hashes) {

@@ -4,6 +4,7 @@ import { isId, newId } from '@vault-and-tracker/service-kit/core/ids'
 import { type Account, refusalOf } from '../accounts/accounts.ts'
 import { type ActedBy, actedBy } from '../admin-log/admin-log.ts'
 import { apiError } from '../errors.ts'
+import { changedKeys, type PublishInvalidation } from '../invalidation/invalidation.ts'
 import { SCOPES, type Scope } from './scopes.ts'
 import { hashOfToken, isLinkKey, isWellFormedToken, type LinkingToken, newTokenText, tokenIdIn } from './token-text.ts'
 import type { TokenUses } from './token-uses.ts'
@@ -34,9 +35,12 @@ export type ApiTokenStore = {
   /**
    * Revokes a token of a user; without `userId`, of any user. With `by`, the admin log records it and the user is notified.
    *
-   * @returns whether it existed
+   * @returns undefined if it did not exist
    */
-  revoke(id: string, whose: { readonly userId?: string; readonly by?: ActedBy }): Promise<boolean>
+  revoke(
+    id: string,
+    whose: { readonly userId?: string; readonly by?: ActedBy },
+  ): Promise<{ readonly announceKey: string | null } | undefined>
   /** Tokens by hash in hex. Leaves out unknown ones. */
   byHashes(hashes: readonly string[]): Promise<ReadonlyMap<string, StoredToken>>
   /** Tokens by id. Leaves out unknown ones. */
@@ -82,6 +86,7 @@ export function createApiTokens(deps: {
   uses: Pick<TokenUses, 'add'>
   /** Whether an address is in one of several ranges. */
   isInRanges: (ranges: readonly string[], address: string) => boolean
+  publish: PublishInvalidation
   clock: Clock
 }) {
   const { store, uses, isInRanges, clock } = deps
@@ -112,6 +117,12 @@ export function createApiTokens(deps: {
     return verdict
   }
 
+  async function revoke(id: string, whose: Parameters<ApiTokenStore['revoke']>[1]): Promise<void> {
+    const revoked = isId(id) ? await store.revoke(id, whose) : undefined
+    if (revoked === undefined) throw apiError('NOT_FOUND', 'There is no such API token.')
+    await deps.publish(...changedKeys([revoked.announceKey]))
+  }
+
   return {
     /** @returns the token with its text, which cannot be retrieved again @throws ApiError CONFLICT, BAD_REQUEST */
     async create(userId: string, input: NewApiToken): Promise<ApiToken & { readonly text: string }> {
@@ -131,11 +142,10 @@ export function createApiTokens(deps: {
     listBy: (userId: string) => store.listBy(userId),
 
     /** Revokes one of a user's own tokens. @throws ApiError NOT_FOUND */
-    revokeOwn: async (id: string, userId: string) => requireFound(isId(id) && (await store.revoke(id, { userId }))),
+    revokeOwn: (id: string, userId: string) => revoke(id, { userId }),
 
     /** Revokes a token on behalf of an administrator. Its user is notified. @throws ApiError NOT_FOUND */
-    revokeAny: async (id: string, by: Account) =>
-      requireFound(isId(id) && (await store.revoke(id, { by: actedBy(clock, by.id) }))),
+    revokeAny: (id: string, by: Account) => revoke(id, { by: actedBy(clock, by.id) }),
 
     /**
      * Checks a token for a request, and records its use. The owner acts as a member, whatever their role, except when they
@@ -165,8 +175,4 @@ export function createApiTokens(deps: {
 
 function invalid(message: string): TokenVerdict {
   return { holder: undefined, refusal: { reason: 'invalid', error: apiError('UNAUTHORIZED', message) } }
-}
-
-function requireFound(isFound: boolean): void {
-  if (!isFound) throw apiError('NOT_FOUND', 'There is no such API token.')
 }

@@ -50,15 +50,14 @@ export function createTokenStore(db: Db): TokenStore {
       }))
     },
 
-    revoke: async (id, userId) => {
-      const { numDeletedRows } = await db
+    revoke: (id, userId) =>
+      db
         .deleteFrom('tokens')
         .where('id', '=', id)
         .where('user_id', '=', userId)
         .where('purpose', '=', 'feed')
-        .executeTakeFirst()
-      return numDeletedRows > 0n
-    },
+        .returning('announce_key as announceKey')
+        .executeTakeFirst(),
 
     byHashes: async (hashes) => {
       const rows = await feeds()

@@ -3,6 +3,7 @@ import { batchedLoader } from '@vault-and-tracker/service-kit/core/cache'
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { isId, newId } from '@vault-and-tracker/service-kit/core/ids'
 import { apiError } from '../errors.ts'
+import { changedKeys, type PublishInvalidation } from '../invalidation/invalidation.ts'
 import { hashOfToken, isLinkKey, type LinkingToken, tokenIdIn } from './token-text.ts'
 import type { TokenUses } from './token-uses.ts'
 
@@ -28,8 +29,8 @@ export type TokenStore = {
   create(token: NewToken, most: number): Promise<'done' | 'full' | 'unknown list'>
   /** All tokens of a user, newest first. */
   listBy(userId: string): Promise<readonly Token[]>
-  /** @returns whether the user had it */
-  revoke(id: string, userId: string): Promise<boolean>
+  /** @returns undefined if the user did not have it */
+  revoke(id: string, userId: string): Promise<{ readonly announceKey: string | null } | undefined>
   /** Tokens by hash in hex. Leaves out unknown ones. */
   byHashes(hashes: readonly string[]): Promise<ReadonlyMap<string, OwnedToken>>
   /** Tokens by id. Leaves out unknown ones. */
@@ -49,10 +50,12 @@ const BATCHES = { concurrency: 1, maxBatchSize: 500, lingerMs: 0, isReady: () =>
 export function createTokens({
   store,
   uses,
+  publish,
   clock,
 }: {
   store: TokenStore
   uses: Pick<TokenUses, 'add'>
+  publish: PublishInvalidation
   clock: Clock
 }) {
   const byHash = batchedLoader((hashes: readonly string[]) => store.byHashes(hashes), BATCHES)
@@ -75,7 +78,9 @@ export function createTokens({
 
     /** @throws ApiError NOT_FOUND */
     async revoke(id: string, userId: string): Promise<void> {
-      if (!isId(id) || !(await store.revoke(id, userId))) throw apiError('NOT_FOUND', 'There is no such feed address.')
+      const revoked = isId(id) ? await store.revoke(id, userId) : undefined
+      if (revoked === undefined) throw apiError('NOT_FOUND', 'There is no such feed address.')
+      await publish(...changedKeys([revoked.announceKey]))
     },
 
     /** The token with this text, whose use is recorded. */

@@ -216,12 +216,13 @@ export const torrentEndpoints = [
     ...read,
     path: '/api/torrents/:id/download',
     operationId: 'downloadTorrent',
-    summary: 'Download the .torrent file with your passkey',
+    summary: 'Download the .torrent file with your passkey, or the announce key of your API token',
     params: idParams,
     answerTypes: ['application/x-bittorrent'],
     errors: ['FORBIDDEN', 'NOT_FOUND'],
     handle: async ({ params, caller }, { torrents }) => {
-      const { name, bytes } = await torrents.download(params.id, caller.session.account)
+      const tokenId = caller.scope === undefined ? undefined : caller.session.id
+      const { name, bytes } = await torrents.download(params.id, caller.session.account, tokenId)
       return new FileAnswer(bytes, torrentFileHeaders(name))
     },
   }),

@@ -11,6 +11,7 @@ import { parseReleaseName } from '../releases/release-name.ts'
 import { type NameFields, nameFieldsOf } from '../releases/search-words.ts'
 import type { ExternalIds, ListedTorrent, TorrentState } from '../search/listed-torrent.ts'
 import type { SitePolicy } from '../site-settings/site-settings.ts'
+import type { AnnounceKeys } from '../tokens/announce-keys.ts'
 import { type TorrentContent, type TorrentFile, type TorrentFileReader, writeTorrentFile } from './torrent-file.ts'
 
 /** Announces of a deleted torrent receive the reason for this long. */
@@ -132,6 +133,7 @@ export function createTorrents(deps: {
   /** The field `source` of the info dictionary of every torrent. */
   source: string
   publicUrl: string
+  announceKeys: Pick<AnnounceKeys, 'of'>
   announceUrl: (passkey: string) => string
   /** The announce URL of browsers; undefined if WebSockets are disabled. */
   socketUrl: ((passkey: string) => string) | undefined
@@ -157,7 +159,7 @@ export function createTorrents(deps: {
     return torrent
   }
 
-  /** The .torrent file with a passkey; undefined if the torrent was deleted. */
+  /** The .torrent file with a passkey or an announce key; undefined if the torrent was deleted. */
   const makeFile = ({ id, createdAt }: Torrent, passkey: string): Promise<Buffer | undefined> =>
     inTurn(async () => {
       const content = await store.source(id)
@@ -248,17 +250,22 @@ export function createTorrents(deps: {
     },
 
     /**
-     * The .torrent file with the viewer's passkey. Uploaders can download their own torrents while these are pending,
-     * and if their downloads are disabled.
+     * The .torrent file with the viewer's passkey, or with the announce key of the token of the request. Uploaders can
+     * download their own torrents while these are pending, and if their downloads are disabled.
      *
      * @throws ApiError NOT_FOUND, or FORBIDDEN if the viewer's downloads are disabled or the torrent was rejected
      */
-    async download(id: string, viewer: Downloader): Promise<{ name: string; bytes: Buffer }> {
+    async download(
+      id: string,
+      viewer: Downloader,
+      tokenId: string | undefined,
+    ): Promise<{ name: string; bytes: Buffer }> {
       const torrent = await findVisible(id, viewer)
       const own = torrent.uploader?.id === viewer.id
       if (torrent.state === 'rejected') throw apiError('FORBIDDEN', 'This torrent was rejected.')
       if (!viewer.canDownload && !own) throw apiError('FORBIDDEN', 'Downloads are disabled for your account.')
-      const bytes = await makeFile(torrent, viewer.passkey)
+      const key = tokenId === undefined ? viewer.passkey : await deps.announceKeys.of(tokenId)
+      const bytes = await makeFile(torrent, key)
       if (bytes === undefined) throw notFound()
       return { name: torrent.name, bytes }
     },

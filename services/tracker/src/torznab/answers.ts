@@ -27,8 +27,12 @@ export type IndexerInfo = {
   readonly registration: Caps['registration']
 }
 
-/** A user with the key of their request: the passkey, or an API token. */
-export type TorznabCaller = PasskeyUser & { readonly passkey: Passkey; readonly apiKey: string }
+/** A user with the key of their request: the passkey, or an API token with its id. */
+export type TorznabCaller = PasskeyUser & {
+  readonly passkey: Passkey
+  readonly apiKey: string
+  readonly tokenId: string | undefined
+}
 
 /** A user whose request was counted and may be answered, and their usage in the window. */
 export type AuthorizedCaller = { readonly caller: TorznabCaller; readonly limits: ApiLimits }
@@ -124,12 +128,12 @@ export function createAnswers(deps: {
       return feed('details', authorized, state, { items: [torrent], total: 1, offset: 0 })
     },
 
-    /** The .torrent file of a torrent, with the caller's passkey in it. */
+    /** The .torrent file of a torrent, with the passkey of the caller or the announce key of their token. */
     async file(infoHash: string, { caller }: AuthorizedCaller): Promise<Outcome> {
       const torrent = await search.byInfoHash(infoHash)
       if (torrent === undefined) return { kind: 'refusal', error: torznabError('noSuchItem') }
       try {
-        return { kind: 'file', ...(await torrents.download(torrent.id, caller)) }
+        return { kind: 'file', ...(await torrents.download(torrent.id, caller, caller.tokenId)) }
       } catch (error) {
         if (!(error instanceof ApiError)) throw error
         return { kind: 'refusal', error: torznabError(error.code === 'FORBIDDEN' ? 'notAuthorized' : 'noSuchItem') }

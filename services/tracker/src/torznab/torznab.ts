@@ -161,18 +161,18 @@ export function createTorznab(deps: {
   ): Promise<KeyOwner> {
     if (!isTokenText(apiKey)) {
       const user = await userOf(apiKey)
-      return { caller: user?.passkeyOpensTorznab === true ? { ...user, apiKey } : undefined }
+      return { caller: user?.opensTorznab === true ? { ...user, apiKey, tokenId: undefined } : undefined }
     }
     const scope = kind === 'search' ? 'torznab' : 'download'
     const { holder, refusal } = await tokens.find(apiKey, { scope, address })
     const user = holder && (await userOf(holder.account.passkey))
     if (holder === undefined || user === undefined) return { caller: undefined }
     const { state, role, apiBlocked } = holder.account
-    const caller = { ...user, state, role, apiBlocked, apiKey }
+    const caller = { ...user, state, role, apiBlocked, apiKey, tokenId: holder.id }
     return { caller, missingScope: refusal?.reason === 'scope' ? scope : undefined }
   }
 
-  async function userOf(key: string): Promise<Omit<TorznabCaller, 'apiKey'> | undefined> {
+  async function userOf(key: string): Promise<Omit<TorznabCaller, 'apiKey' | 'tokenId'> | undefined> {
     const passkey = parsePasskey(key)
     const user = passkey && (await lookups.user(passkey))
     return passkey && user && { ...user, passkey }

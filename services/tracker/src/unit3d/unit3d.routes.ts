@@ -150,7 +150,7 @@ const unit3dEndpoints = [
     }),
     answerTypes: ['application/x-bittorrent'],
     handle: async ({ params, caller }, { unit3d }) => {
-      const { name, bytes } = await unit3d.download(params.file, caller.session.account)
+      const { name, bytes } = await unit3d.download(params.file, caller.session.account, caller.session.id)
       return new FileAnswer(bytes, torrentFileHeaders(name))
     },
   }),

@@ -115,7 +115,8 @@ export function createUnit3d(deps: {
     },
 
     /** The .torrent file. @throws ApiError as `Torrents.download` does */
-    download: async (number: number, viewer: Account) => torrents.download(await idOf(number), viewer),
+    download: async (number: number, viewer: Account, tokenId: string) =>
+      torrents.download(await idOf(number), viewer, tokenId),
 
     /** The id of a torrent that the viewer can see. @throws ApiError NOT_FOUND */
     visibleId: async (number: number, viewer: Account) => (await torrents.findVisible(await idOf(number), viewer)).id,

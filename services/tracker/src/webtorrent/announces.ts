@@ -1,8 +1,9 @@
 import type { AnnounceRequest, InfoHash, Passkey, WarningName } from '@vault-and-tracker/bencode-tracker'
+import type { Lookup } from '@vault-and-tracker/service-kit/core/cache'
 import { type Announce, countAnnounce } from '../announce/announce.ts'
 import type { AnnounceCounters } from '../announce/announce-counters.ts'
 import type { Announces } from '../announce/announces.ts'
-import type { Lookups } from '../announce/lookups.ts'
+import type { Lookups, PasskeyUser } from '../announce/lookups.ts'
 import type { Refusal, Refusals } from '../announce/refusal.ts'
 import { type TrackerMode, torrentFailure, userFailure } from '../announce/rules.ts'
 import type { Scrapes } from '../announce/scrape.ts'
@@ -110,6 +111,11 @@ export class SocketAnnounces {
     address: Uint8Array,
   ): ReturnType<Scrapes['scrape']> {
     return this.parts.scrapes.scrape({ ok: true, request: { infoHashes, passkey } }, passkey, address)
+  }
+
+  /** The user of a passkey. Rejects with an error that `isUnavailable` recognises if Postgres is unavailable. */
+  userOf(passkey: Passkey | undefined): Lookup<PasskeyUser> {
+    return passkey === undefined || this.parts.mode === 'open' ? undefined : this.parts.lookups.user(passkey)
   }
 
   /**

@@ -23,7 +23,10 @@ const MAX_UNANSWERED = 262_144
 /** A burst may contain the messages of this many milliseconds at the allowed rate. */
 const BURST_MS = 10_000
 const FINAL_TEXT = 0x81
-const NOT_OPEN: SocketOpening = { passkey: undefined, failure: undefined, address: new Uint8Array(0), addressKey: '' }
+const NOT_OPEN: SocketOpening = {
+  ...{ passkey: undefined, failure: undefined, address: new Uint8Array(0), addressKey: '' },
+  ...{ member: undefined, endsAt: undefined },
+}
 
 /** A WebSocket connection with the state of its client. One object instead of two saves memory per connection. */
 export class Connection extends WebSocket implements SocketConnection {

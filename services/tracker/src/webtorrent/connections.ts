@@ -12,6 +12,10 @@ export type SocketOpening = {
   readonly address: Uint8Array
   /** The key of the limit per address. */
   readonly addressKey: string
+  /** The id of the user, or the passkey if that is unknown: the key of the limit per user. */
+  readonly member: string | undefined
+  /** When the passkey expires, in milliseconds since the epoch. */
+  readonly endsAt: number | undefined
 }
 
 /** A close code of RFC 6455 section 7.4.1. */
@@ -109,32 +113,41 @@ const GROUPS = 300
 export class Connections {
   readonly groups = Array.from({ length: GROUPS }, () => new Set<SocketConnection>())
   private readonly byAddress = new Map<string, number>()
+  private readonly byMember = new Map<string, number>()
   private readonly byPasskey = new Map<Passkey, readonly SocketConnection[]>()
+  private readonly ending = new Set<SocketConnection>()
 
   add(connection: SocketConnection): void {
-    const { passkey, addressKey } = connection.opening
+    const { passkey, addressKey, member, endsAt } = connection.opening
     connection.group = Math.floor(Math.random() * GROUPS)
     this.groups[connection.group]?.add(connection)
-    this.byAddress.set(addressKey, (this.byAddress.get(addressKey) ?? 0) + 1)
+    change(this.byAddress, addressKey, 1)
+    if (member !== undefined) change(this.byMember, member, 1)
+    if (endsAt !== undefined) this.ending.add(connection)
     if (passkey !== undefined) this.byPasskey.set(passkey, [...this.of(passkey), connection])
   }
 
   remove(connection: SocketConnection): void {
-    const { passkey, addressKey } = connection.opening
+    const { passkey, addressKey, member } = connection.opening
     this.groups[connection.group]?.delete(connection)
-    const count = this.byAddress.get(addressKey) ?? 0
-    if (count > 1) this.byAddress.set(addressKey, count - 1)
-    else this.byAddress.delete(addressKey)
+    change(this.byAddress, addressKey, -1)
+    if (member !== undefined) change(this.byMember, member, -1)
+    this.ending.delete(connection)
     if (passkey === undefined) return
     const others = this.of(passkey).filter((each) => each !== connection)
     if (others.length > 0) this.byPasskey.set(passkey, others)
     else this.byPasskey.delete(passkey)
   }
 
-  /** Whether the address or the passkey has reached the limit of connections. */
-  isFull({ addressKey, passkey }: SocketOpening, limit: number): boolean {
-    const ofPasskey = passkey === undefined ? 0 : this.of(passkey).length
-    return ofPasskey >= limit || (this.byAddress.get(addressKey) ?? 0) >= limit
+  /** Whether the address, or the user if known, has reached the limit of connections. */
+  isFull({ addressKey, member }: Pick<SocketOpening, 'addressKey'> & Partial<SocketOpening>, limit: number): boolean {
+    const ofMember = member === undefined ? 0 : (this.byMember.get(member) ?? 0)
+    return ofMember >= limit || (this.byAddress.get(addressKey) ?? 0) >= limit
+  }
+
+  /** The connections whose passkey has expired at a time. */
+  endedAt(now: number): SocketConnection[] {
+    return [...this.ending].filter(({ opening: { endsAt } }) => endsAt !== undefined && endsAt <= now)
   }
 
   /** The connections with a passkey. */
@@ -145,4 +158,10 @@ export class Connections {
   all(): SocketConnection[] {
     return this.groups.flatMap((group) => [...group])
   }
+}
+
+function change<Key>(counts: Map<Key, number>, key: Key, by: 1 | -1): void {
+  const count = (counts.get(key) ?? 0) + by
+  if (count === 0) counts.delete(key)
+  else counts.set(key, count)
 }

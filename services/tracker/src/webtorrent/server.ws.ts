@@ -12,7 +12,7 @@ import type { SocketTracker } from './tracker.ts'
 export type SocketLimits = Pick<ConnectionShared, 'messagesPerSecond' | 'firstRequestWithinMs'> & {
   /** Allowed origins in lower case. If empty, any origin is allowed. */
   readonly origins: readonly string[]
-  /** Maximum number of connections per address, and per passkey. */
+  /** Maximum number of connections per address, and per user. */
   readonly perAddress: number
   readonly pingEveryMs: number
 }
@@ -77,6 +77,7 @@ export class SocketServer {
     let turn = 0
     this.heartbeat = setInterval(() => {
       for (const connection of groups[turn++ % groups.length] ?? []) connection.beat()
+      tracker.endExpired()
     }, limits.pingEveryMs / groups.length).unref()
   }
 
@@ -101,10 +102,27 @@ export class SocketServer {
   }
 
   private upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): void {
-    const opening = this.admit(request)
-    if (typeof opening === 'string') {
-      this.counts.refused[opening] += 1
-      refuse(stream, REFUSALS[opening])
+    const asked = this.admit(request)
+    if (typeof asked === 'string') {
+      this.refuse(stream, asked)
+      return
+    }
+    const identity = this.tracker.identify(asked.passkey)
+    if (!(identity instanceof Promise)) {
+      this.open(request, stream, head, { ...asked, ...identity })
+      return
+    }
+    const destroy = (): unknown => stream.destroy()
+    stream.once('error', destroy)
+    void identity.then((found) => {
+      stream.off('error', destroy)
+      this.open(request, stream, head, { ...asked, ...found })
+    })
+  }
+
+  private open(request: IncomingMessage, stream: Duplex, head: Buffer, opening: SocketOpening): void {
+    if (this.isStopping || this.tracker.connections.isFull(opening, this.limits.perAddress)) {
+      this.refuse(stream, this.isStopping ? 'stopping' : 'address_limit')
       return
     }
     this.upgrades.handleUpgrade(request, stream, head, (connection) => {
@@ -113,8 +131,13 @@ export class SocketServer {
     })
   }
 
+  private refuse(stream: Duplex, reason: keyof typeof REFUSALS): void {
+    this.counts.refused[reason] += 1
+    refuse(stream, REFUSALS[reason])
+  }
+
   /** Parses an upgrade request. Returns the reason if it is refused. */
-  private admit(request: IncomingMessage): SocketOpening | keyof typeof REFUSALS {
+  private admit(request: IncomingMessage): Omit<SocketOpening, 'member' | 'endsAt'> | keyof typeof REFUSALS {
     const { origins, perAddress } = this.limits
     const url = request.url ?? '/'
     const target = parseTrackerTarget(/^\/(?:\?|$)/.test(url) ? `/announce${url.slice(1)}` : url)
@@ -140,7 +163,10 @@ const REFUSALS = {
 } as const
 
 /** The parts of the tracker that the server uses. */
-type SocketServerTracker = Pick<SocketTracker, 'opened' | 'receive' | 'closed' | 'drain' | 'connections'>
+type SocketServerTracker = Pick<
+  SocketTracker,
+  'identify' | 'opened' | 'receive' | 'closed' | 'endExpired' | 'drain' | 'connections'
+>
 
 /** Copies a passkey, because a slice would keep the whole URL in memory. */
 function copyOf(passkey: Passkey | undefined): Passkey | undefined {

@@ -125,7 +125,10 @@ beforeEach(() => {
 function connect(user = 'aa'): Client {
   const client: Omit<Client, 'connection'> = { messages: [], code: undefined, alive: true }
   const connection: SocketConnection = {
-    opening: { passkey: parsePasskey(user.repeat(20)), failure: undefined, address: Buffer.alloc(4), addressKey: '' },
+    opening: {
+      ...{ passkey: parsePasskey(user.repeat(20)), failure: undefined, address: Buffer.alloc(4), addressKey: '' },
+      ...{ member: user, endsAt: undefined },
+    },
     peers: new Map(),
     owner: undefined,
     malformed: 0,

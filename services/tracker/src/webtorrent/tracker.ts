@@ -1,9 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parsePasskey } from '@vault-and-tracker/bencode-tracker'
+import { type Passkey, parsePasskey } from '@vault-and-tracker/bencode-tracker'
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
+import type { PasskeyUser } from '../announce/lookups.ts'
 import type { Invalidation } from '../invalidation/invalidation.ts'
 import type { SocketAnnounces } from './announces.ts'
-import { Connections, POLICY_VIOLATION, type SocketConnection, type SocketPeer } from './connections.ts'
+import {
+  Connections,
+  POLICY_VIOLATION,
+  type SocketConnection,
+  type SocketOpening,
+  type SocketPeer,
+} from './connections.ts'
 import type { SocketCounts } from './counts.ts'
 import {
   failureReply,
@@ -20,6 +27,7 @@ import type { Signalling } from './signalling.ts'
 import { AnnounceQueue, sendRefusal } from './socket-announce.ts'
 
 const GOING_AWAY = 1001
+const PASSKEY_NOT_VALID = 'Passkey not valid'
 const MAX_MALFORMED = 20
 /** The time that `drain` waits for announces in progress. */
 const DRAIN_WITHIN_MS = 5_000
@@ -31,6 +39,8 @@ const MIN_SWEPT = 1_000
 
 /** While Postgres is unavailable, nothing is removed. */
 const ignore = (): void => undefined
+
+type Identity = Pick<SocketOpening, 'member' | 'endsAt'>
 
 /** Handles the messages of the WebSocket clients of one process. */
 export class SocketTracker {
@@ -93,6 +103,13 @@ export class SocketTracker {
     else this.relay.relayAnswer(connection.peers.get(message.infoHash), message)
   }
 
+  /** Who opens a connection. Postgres may be unavailable, so that the passkey has to do. */
+  identify(passkey: Passkey | undefined): Identity | Promise<Identity> {
+    const identityOf = (user?: PasskeyUser): Identity => ({ member: user?.id ?? passkey, endsAt: user?.endsAt })
+    const user = this.announces.userOf(passkey)
+    return user instanceof Promise ? user.then(identityOf, () => identityOf()) : identityOf(user)
+  }
+
   opened(connection: SocketConnection): void {
     this.connections.add(connection)
     this.counts.open += 1
@@ -121,6 +138,12 @@ export class SocketTracker {
     const joined = this.signalling.peersOf(textFromHex(change.infoHash))
     for (const peer of new Set([...joined, ...this.queue.peersOf(change.infoHash)]))
       this.recheckTorrent(peer).catch(ignore)
+  }
+
+  /** Closes the connections whose passkey has expired. */
+  endExpired(): void {
+    for (const connection of this.connections.endedAt(this.clock.now()))
+      void this.removal.end(connection, POLICY_VIOLATION, PASSKEY_NOT_VALID)
   }
 
   /** Checks all connections and peers again, because changes may have been missed. */
@@ -180,7 +203,7 @@ export class SocketTracker {
 
   private async recheckUser(connection: SocketConnection): Promise<void> {
     if (!(await this.announces.isUserAllowed(connection.opening.passkey)))
-      await this.removal.end(connection, POLICY_VIOLATION, 'Passkey not valid')
+      await this.removal.end(connection, POLICY_VIOLATION, PASSKEY_NOT_VALID)
   }
 
   private async recheckTorrent(peer: SocketPeer): Promise<void> {

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals'
+import { bearer, createToken } from '../../tests/support/api-tokens.ts'
 import { PASSWORD } from '../../tests/support/tracker.ts'
 import { addTorrent, DESKTOP, NARROW, useSite } from './support/site.ts'
 
@@ -22,6 +23,11 @@ test('members see their statistics and choose whether to share them', async () =
 test('keys are hidden until shown, copied while hidden, and reset', async () => {
   const member = await site.tracker.signedIn('keys')
   const passkey = (await member.get('/api/user/me')).member('passkey')
+  const { token } = await createToken(member, ['download'])
+  const id = await addTorrent(member, 'Keyed.Harbour.S01E01.1080p.WEB.x264-GRP')
+  const keyOfToken = async () =>
+    (await member.get(`/api/torrents/${id}/download`, bearer(token))).text.match(/passkey=(\w+)/)?.[1]
+  const announceKey = await keyOfToken()
   const { page, problems } = await site.open('/me?tab=keys', NARROW, member)
   await page.getByText('Torznab URL with key').waitFor()
   expect(await page.content()).not.toContain(passkey)
@@ -34,10 +40,12 @@ test('keys are hidden until shown, copied while hidden, and reset', async () => 
   await page.getByRole('button', { name: 'Reset passkey' }).click()
   await page.getByText('These stop working immediately').waitFor()
   expect(await problems('me-keys-reset')).toEqual([])
+  await page.getByLabel('Keep torrents').check()
   await page.getByRole('dialog').getByRole('button', { name: 'Reset passkey' }).click()
   await page.getByText('Passkey reset.').waitFor()
   expect((await member.get('/api/user/me')).member('passkey')).not.toBe(passkey)
   expect(await page.getByText(passkey, { exact: true }).count()).toBe(0)
+  expect(await keyOfToken()).toBe(announceKey)
 })
 
 test('a member creates an API token by keyboard, copies it, sees its use and revokes it', async () => {

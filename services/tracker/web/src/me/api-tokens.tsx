@@ -16,7 +16,7 @@ const apiTokens = queryOptions({
 const REVOCATION = {
   send: (id: string) => read(api.DELETE('/api/tokens/{id}', { params: { path: { id } } })),
   outdated: [apiTokens.queryKey],
-  consequence: 'Programs that use it stop working immediately. It cannot be restored.',
+  consequence: 'Programs that use it, and clients that use its torrents, stop immediately. It cannot be restored.',
 }
 
 /** The member's API tokens. */
@@ -28,7 +28,7 @@ export function ApiTokens() {
       <h2 id="api-tokens">API tokens</h2>
       <p className="prose">
         Give each program a token of its own instead of the passkey. A token does only what you allow, and you can
-        revoke it without downloading your .torrent files again.
+        revoke it without affecting other programs.
       </p>
       {data === undefined ? (
         <Pending error={error} onRetry={() => void refetch()} rows={2} label="Loading API tokens…" />

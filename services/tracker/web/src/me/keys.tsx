@@ -57,9 +57,13 @@ function torznabFacts(url: string, { passkey, passkeyOpensTorznab }: OwnUser): r
 function ResetPasskey({ id, onClose }: { id: string; onClose: () => void }) {
   const queries = useQueryClient()
   const { data: stats } = useQuery(ownStats(id))
+  const [keepAnnounceKeys, setKeeping] = useState(false)
   const active = stats && (stats.seeding ?? 0) + (stats.leeching ?? 0)
   const reset = useMutation<OwnUser, ApiError>({
-    mutationFn: () => read(api.POST('/api/user/passkey')),
+    mutationFn: () =>
+      read(
+        api.POST('/api/user/passkey', { params: { query: { keepAnnounceKeys: keepAnnounceKeys ? 'true' : 'false' } } }),
+      ),
     onSuccess: (changed) => {
       queries.setQueryData(ownUser.queryKey, changed)
       toast('Passkey reset.')
@@ -76,6 +80,10 @@ function ResetPasskey({ id, onClose }: { id: string; onClose: () => void }) {
       onCancel={onClose}
     >
       <PasskeyConsequences active={active} whose="your" />
+      <label className="switch">
+        <input type="checkbox" checked={keepAnnounceKeys} onChange={({ target }) => setKeeping(target.checked)} />
+        Keep torrents that were downloaded with API tokens and feed addresses
+      </label>
     </Confirm>
   )
 }

@@ -14,7 +14,7 @@ export function TokensTab({ user }: { user: ManagedUser }) {
   const columns = tokenColumns(dataUpdatedAt, {
     send: (id) => read(api.DELETE('/api/admin/tokens/{id}', { params: { path: { id } } })),
     outdated: [userTokens(user.id).queryKey, ['admin', 'log']],
-    consequence: `Programs of ${user.username} that use it stop working immediately. The user is notified.`,
+    consequence: `Programs of ${user.username} that use it, and clients that use its torrents, stop immediately. The user is notified.`,
   })
   return <Table caption="API tokens" columns={columns} rows={data} rowKey={({ id }) => id} />
 }

@@ -25,7 +25,7 @@ export function FeedsDialog({ list, name, onClose }: { list: FeedList; name: str
     <Dialog title={`Feeds of ${name}`} onClose={onClose}>
       <p>
         Add a feed address to a feed reader or a torrent client. It works without signing in: anyone who has it can read
-        this list and download its torrents as you.
+        this list and download its torrents as you. If you revoke it, clients that use its torrents stop.
       </p>
       {create.data && (
         <div className="notice" role="status">
