@@ -24,6 +24,7 @@ const EVERYTHING = {
   },
   ingress: { enabled: true, className: 'nginx', annotations: { a: 'b' }, tlsSecret: { vault: 'vault-tls' } },
   networkPolicy: { from: [{ namespaceSelector: {} }] },
+  backup: { enabled: true, recipient: 'age1example' },
   serviceMonitor: { enabled: true, labels: { release: 'prometheus' } },
 }
 /** The modules of `kubernetes-models` with the types of the objects. */
@@ -140,6 +141,7 @@ test('settings reach the service as they were written', () => {
 for (const [what, values] of /** @type {const} */ ([
   ['a service without its public address', { vault: PUBLIC_URLS.vault }],
   ['an unknown value', { ...PUBLIC_URLS, replicas: 3 }],
+  ['backups without a key', { ...PUBLIC_URLS, backup: { enabled: true } }],
   [
     'a name that is no setting',
     { ...PUBLIC_URLS, vault: { settings: { ...PUBLIC_URLS.vault.settings, logLevel: 'info' } } },

@@ -20,19 +20,28 @@ app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
 {{- end }}
 
-{{/* What all pods have. */}}
+{{- define "user" -}}
+runAsNonRoot: true
+runAsUser: 1000
+runAsGroup: 1000
+fsGroup: 1000
+seccompProfile: { type: RuntimeDefault }
+{{- end }}
+
+{{- define "confined" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities: { drop: [ALL] }
+{{- end }}
+
+{{/* What the pods of both services have. */}}
 {{- define "pod" -}}
 automountServiceAccountToken: false
 enableServiceLinks: false
 {{- with .root.Values.image.pullSecrets }}
 imagePullSecrets: {{ toJson . }}
 {{- end }}
-securityContext:
-  runAsNonRoot: true
-  runAsUser: 1000
-  runAsGroup: 1000
-  fsGroup: 1000
-  seccompProfile: { type: RuntimeDefault }
+securityContext: {{- include "user" . | nindent 2 }}
 {{- with .values.nodeSelector }}
 nodeSelector: {{ toJson . }}
 {{- end }}
@@ -52,14 +61,11 @@ volumes:
         {{- end }}
 {{- end }}
 
-{{/* What all containers have. */}}
+{{/* What their containers have. */}}
 {{- define "container" -}}
 image: {{ include "image" . }}
 imagePullPolicy: {{ .root.Values.image.pullPolicy }}
-securityContext:
-  allowPrivilegeEscalation: false
-  readOnlyRootFilesystem: true
-  capabilities: { drop: [ALL] }
+securityContext: {{- include "confined" . | nindent 2 }}
 volumeMounts:
   - { name: tmp, mountPath: /tmp }
   - { name: secrets, mountPath: /run/secrets/{{ .name }}, readOnly: true }
