@@ -30,7 +30,9 @@ export function createMigrate(options: {
     const db = createKysely<unknown>(new pg.Pool({ connectionString: url, max: 2, connectionTimeoutMillis: 10_000 }))
     try {
       const migrations = { ...options.migrations }
-      const migrator = new Migrator({ db, provider: { getMigrations: () => Promise.resolve(migrations) } })
+      const provider = { getMigrations: () => Promise.resolve(migrations) }
+      // A migration of one branch may have run before an earlier one of another branch was merged.
+      const migrator = new Migrator({ db, provider, allowUnorderedMigrations: true })
       const { error, results } = await migrator.migrateToLatest()
       if (error !== undefined) throw migrationError(error)
       for (const statement of options.grants(runtimeRole)) await sql.raw(statement).execute(db)

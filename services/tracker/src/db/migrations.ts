@@ -19,6 +19,7 @@ import { releases } from './migrations/0018-releases.ts'
 import { notices } from './migrations/0019-notices.ts'
 import { secondFactors } from './migrations/0020-second-factors.ts'
 import { siteLookAndRules } from './migrations/0021-site-look-and-rules.ts'
+import { moderation } from './migrations/0022-moderation.ts'
 import { listingTimes } from './migrations/0023-listing-times.ts'
 import { sizeSteps } from './migrations/0024-size-steps.ts'
 import { userAddresses } from './migrations/0025-user-addresses.ts'
@@ -29,7 +30,6 @@ import { announceLimits } from './migrations/0030-announce-limits.ts'
 import { categoryFeeds } from './migrations/0031-category-feeds.ts'
 import { clientRules } from './migrations/0032-client-rules.ts'
 import { webhooks } from './migrations/0033-webhooks.ts'
-import { moderation } from './migrations/0034-moderation.ts'
 import { announceKeys } from './migrations/0035-announce-keys.ts'
 
 /** All migrations. Add new ones at the end, and never change a released one. Numbers may have gaps. */
@@ -53,6 +53,7 @@ export const MIGRATIONS = {
   '0019-notices': notices,
   '0020-second-factors': secondFactors,
   '0021-site-look-and-rules': siteLookAndRules,
+  '0022-moderation': moderation,
   '0023-listing-times': listingTimes,
   '0024-size-steps': sizeSteps,
   '0025-user-addresses': userAddresses,
@@ -63,7 +64,6 @@ export const MIGRATIONS = {
   '0031-category-feeds': categoryFeeds,
   '0032-client-rules': clientRules,
   '0033-webhooks': webhooks,
-  '0034-moderation': moderation,
   '0035-announce-keys': announceKeys,
 }
 
