@@ -87,10 +87,11 @@ function variable({ name, description, isRequired, fallback }) {
 
 /** How each secret can be in a file. @param {readonly Setting[]} all */
 function filesOf(all) {
-  const secrets = all.filter((setting) => setting.isSecret).map(({ name }) => `\`${name}\``)
+  const names = [...all.filter((setting) => setting.isSecret).map(({ name }) => name), 'MIGRATION_DATABASE_URL']
+  const secrets = names.map((name) => `\`${name}\``).join(', ')
   return (
     'Each secret can also be read from a file: `DATABASE_URL_FILE=/run/secrets/database` instead of `DATABASE_URL`. ' +
-    `Secrets are ${secrets.join(', ')} and \`MIGRATION_DATABASE_URL\`.`
+    `Secrets are ${secrets} and \`PROVISION_DATABASE_URL\`.`
   )
 }
 

@@ -1,6 +1,5 @@
-export { withClient } from './databases/admin.ts'
+export { provisionDatabase, withClient } from '@vault-and-tracker/service-kit/postgres/provision'
 export type { PrivateServer } from './databases/private-server.ts'
-export { provisionDatabase } from './databases/provision.ts'
 export { transferFile } from './exchange/exchange.ts'
 export { startPostgres } from './postgres/postgres.ts'
 export { removeTemporaryFolder, temporaryFolder } from './postgres/temporary-folder.ts'

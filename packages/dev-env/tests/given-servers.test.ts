@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { createTestDatabase, freePort } from '@vault-and-tracker/dev-env'
+import { databasePlan } from '../src/databases/admin.ts'
 import { plannedChanges, requirePostgres, requireRedis } from '../src/databases/given-servers.ts'
-import { databasePlan } from '../src/databases/provision.ts'
 import { Fault } from '../src/processes/command.mjs'
 import { currentTestRun } from '../src/testing/test-run.ts'
 import { query } from './query.ts'

@@ -1,9 +1,8 @@
+import { type DatabasePlan, withClient } from '@vault-and-tracker/service-kit/postgres/provision'
 import { Redis } from 'ioredis'
 import pg from 'pg'
 import { Fault } from '../processes/command.mjs'
 import { codeOf } from '../processes/stop.mjs'
-import { withClient } from './admin.ts'
-import type { DatabasePlan } from './provision.ts'
 
 /** A URL that the user has set, and the name of its variable. */
 export type Given = { url: string; variable: string }

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { withClient } from '../databases/admin.ts'
+import { withClient } from '@vault-and-tracker/service-kit/postgres/provision'
 import type { PrivateServer, ServerOptions } from '../databases/private-server.ts'
 import { startProcess } from '../processes/managed-process.ts'
 import { freePort } from '../processes/ports.ts'

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
+import { withClient } from '@vault-and-tracker/service-kit/postgres/provision'
 import pg from 'pg'
-import { withClient, withDatabase } from '../databases/admin.ts'
+import { withDatabase } from '../databases/admin.ts'
 import type { PrivateServer } from '../databases/private-server.ts'
 import { startPostgres } from '../postgres/postgres.ts'
 import { removeTemporaryFolder, temporaryFolder } from '../postgres/temporary-folder.ts'

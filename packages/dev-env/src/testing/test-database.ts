@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import type pg from 'pg'
-import { withClient, withDatabase, withRole } from '../databases/admin.ts'
 import {
   createDatabase,
   type DatabasePlan,
-  databasePlan,
-  dropDatabase,
   guardDatabase,
   provisionDatabase,
-} from '../databases/provision.ts'
+  withClient,
+} from '@vault-and-tracker/service-kit/postgres/provision'
+import type pg from 'pg'
+import { databasePlan, dropDatabase, withDatabase, withRole } from '../databases/admin.ts'
 import { currentTestRun, newRunId, type RunServer, runPassword, runPrefix } from './test-run.ts'
 
 /** Applies a service's real migrations to the database at `url`, granting to `runtimeRole`. */

@@ -1,11 +1,12 @@
 import { type Migration, Migrator, sql } from 'kysely'
 import pg from 'pg'
 import { z } from 'zod'
-import { commonEnv, parseEnv } from '../config/env.ts'
+import { commonEnv, connectionUrl, EnvError, parseEnv } from '../config/env.ts'
 import { errorCode, messageOf } from '../core/errors.ts'
 import { type Command, defineAction } from '../lifecycle/command.ts'
 import { startHint } from '../lifecycle/start-hint.ts'
 import { createKysely } from './pool.ts'
+import { type DatabasePlan, provisionDatabase } from './provision.ts'
 
 /** The database to migrate: `url` connects as its owner, `runtimeRole` is the role of the service. */
 export type MigrationTarget = { readonly url: string; readonly runtimeRole: string }
@@ -59,25 +60,61 @@ function remedyOf(error: unknown): string | undefined {
   return startHint(error, 'MIGRATION_DATABASE_URL')
 }
 
-/** The command `migrate` of a service. It reads MIGRATION_DATABASE_URL and RUNTIME_ROLE, which defaults to `runtimeRole`. */
+const migrateEnv = z.object({
+  MIGRATION_DATABASE_URL: commonEnv.DATABASE_URL,
+  RUNTIME_ROLE: z.string().optional(),
+  PROVISION_DATABASE_URL: connectionUrl('postgres', 'postgresql').optional().meta({ secret: true }),
+})
+
+/** The command `migrate` of a service. `runtimeRole` is the role of the service if neither a variable nor its URL names it. */
 export function migrateCommand(options: { migrate: Migrate; runtimeRole: string }): Command {
   return {
     name: 'migrate',
     actions: defineAction({
-      summary:
-        'Migrate the database of MIGRATION_DATABASE_URL to the newest schema and grant RUNTIME_ROLE its permissions',
+      summary: 'Migrate a database to the newest schema and grant the run-time role its permissions',
       inputs: {},
       run: async (_input, { env, stdout }) => {
-        const { MIGRATION_DATABASE_URL: url, RUNTIME_ROLE: runtimeRole } = parseEnv(
-          z.object({
-            MIGRATION_DATABASE_URL: commonEnv.DATABASE_URL,
-            RUNTIME_ROLE: z.string().default(options.runtimeRole),
-          }),
-          env,
-        )
+        const {
+          MIGRATION_DATABASE_URL: url,
+          RUNTIME_ROLE,
+          PROVISION_DATABASE_URL: adminUrl,
+        } = parseEnv(migrateEnv, env)
+        const plan = adminUrl === undefined ? undefined : await provision(adminUrl, planOf(url, env))
+        const runtimeRole = RUNTIME_ROLE ?? plan?.app.name ?? options.runtimeRole
         const done = await options.migrate({ url, runtimeRole })
         stdout.write(done.length === 0 ? 'The schema is up to date.\n' : `Migrated: ${done.join(', ')}\n`)
       },
     }),
+    notes: `MIGRATION_DATABASE_URL connects as the owner of the database. RUNTIME_ROLE is the role of the service, by default
+${options.runtimeRole}. With PROVISION_DATABASE_URL, the superuser of a server without other users, the database, its owner and the
+role in DATABASE_URL are created first, and get the passwords in these URLs.`,
+  }
+}
+
+/** The database of the URLs that the migrations and the service use. @throws EnvError if they do not fit together */
+function planOf(ownerUrl: string, env: Parameters<typeof parseEnv>[1]): DatabasePlan {
+  const { DATABASE_URL: appUrl } = parseEnv(z.object({ DATABASE_URL: commonEnv.DATABASE_URL }), env)
+  const [owner, app] = [roleOf('MIGRATION_DATABASE_URL', ownerUrl), roleOf('DATABASE_URL', appUrl)]
+  if (owner.database !== app.database)
+    throw new EnvError(['MIGRATION_DATABASE_URL, DATABASE_URL: must name the same database'])
+  return { database: owner.database, owner, app }
+}
+
+function roleOf(variable: string, url: string) {
+  const { user, password, database } = new pg.Client({ connectionString: url })
+  if (!user || !password || !database)
+    throw new EnvError([`${variable}: must contain a user, a password and a database`])
+  return { name: user, password, database }
+}
+
+async function provision(adminUrl: string, plan: DatabasePlan): Promise<DatabasePlan> {
+  try {
+    await provisionDatabase(adminUrl, plan, { isDedicated: true })
+    return plan
+  } catch (error) {
+    const remedy = startHint(error, 'PROVISION_DATABASE_URL')
+    throw new Error(`provisioning failed: ${messageOf(error)}${remedy === undefined ? '' : `\n${remedy}`}`, {
+      cause: error,
+    })
   }
 }
