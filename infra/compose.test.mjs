@@ -1,10 +1,22 @@
 // Checks of files that containers rely on, without containers. Run with `node --test infra/compose.test.mjs`.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { parse } from 'yaml'
 
 const root = join(import.meta.dirname, '..')
 const compose = read('docker-compose.yml')
@@ -28,10 +40,41 @@ test('no secret has a default in compose, and a missing one names the remedy', (
     assert.equal(rest, OPTIONAL_SECRETS.includes(name) ? ':-' : ':?run infra/make-env', name)
 })
 
-test('no secret is written into the compose file', () => {
-  for (const [, value = ''] of compose.matchAll(/(?:PASSWORD|TOKEN|KEYRING\w*|AUTH): (.*)/g))
-    assert.match(value, /^\$\{/)
-  for (const [, password = ''] of compose.matchAll(/\w+:\/\/\w*:([^@\n]*)@/g)) assert.match(password, /^\$\{/)
+test('no secret is written into the compose files', () => {
+  for (const file of [compose, released()]) {
+    for (const [, value = ''] of file.matchAll(/(?:PASSWORD|TOKEN|KEYRING\w*|AUTH): (.*)/g))
+      assert.match(value, /^\$\{/)
+    for (const [, password = ''] of file.matchAll(/\w+:\/\/\w*:([^@\n]*)@/g)) assert.match(password, /^\$\{/)
+  }
+})
+
+test('the compose file of a release runs published images of this version, and needs no other file', () => {
+  /** @type {{ version: string }} */
+  const { version } = JSON.parse(read('package.json'))
+  const text = released({ GITHUB_REPOSITORY: 'Some-One/Fork' })
+  const [file, source] = [text, compose].map((each) => composeFile(each))
+  assert.ok(file && source)
+  assert.deepEqual(Object.keys(file.services), Object.keys(source.services))
+  for (const [name, { image, ...service }] of Object.entries(file.services)) {
+    const [, tag] = /^\$\{IMAGE_PREFIX:-ghcr\.io\/some-one\/fork\}\/[a-z-]+:(.*)$/.exec(image) ?? []
+    if (tag === undefined) assert.match(image, /^\$\{(?:POSTGRES|REDIS)_IMAGE:-[a-z/]+:\d+\}$/, name)
+    else assert.equal(tag, version, name)
+    for (const mount of service.volumes ?? []) assert.ok((mount.split(':')[0] ?? '') in file.volumes, mount)
+    for (const key of ['build', 'configs', 'secrets', 'env_file', 'extends'])
+      assert.ok(!(key in service), `${name}: ${key}`)
+  }
+  assert.ok(!('configs' in file || 'secrets' in file))
+  assert.doesNotMatch(text, /infra\/|pnpm/)
+})
+
+test('every container is read-only, with limits, and without new privileges', () => {
+  for (const [name, service] of Object.entries(composeFile(released()).services)) {
+    assert.equal(service['read_only'], true, name)
+    assert.ok(Number(service['pids_limit']) > 0, name)
+    assert.deepEqual(service['security_opt'], ['no-new-privileges:true'], name)
+    assert.deepEqual(service['cap_drop'], ['ALL'], name)
+    assert.ok(service['restart'] === 'no' || service['mem_limit'], name)
+  }
 })
 
 test('.env.example describes every variable of the compose file, and contains no secret', () => {
@@ -105,7 +148,7 @@ test('make-env generates every secret, in a file for its owner, without special 
 })
 
 test('make-env works with node without openssl, and fails without both', () => {
-  const tools = ['cat', 'date', 'dirname', 'grep', 'sh']
+  const tools = ['basename', 'cat', 'date', 'dirname', 'grep', 'sh']
   const without = makeEnv({ PATH: folderOf([...tools, 'node']) })
   assert.equal(without.status, 0, without.stderr)
   const values = variables(without.text())
@@ -149,6 +192,63 @@ test('make-env refuses invalid URLs, and characters that .env does not allow', (
     assert.match(stderr, /is not an http:\/\/ or https:\/\/ URL/)
   }
 })
+
+test('setup writes both files of a release once, and only the compose file again', () => {
+  const prefix = temporaryFolder()
+  for (const folder of ['bin', 'share/vault-and-tracker', 'target'])
+    mkdirSync(join(prefix, folder), { recursive: true })
+  cpSync(join(root, 'infra/make-env'), join(prefix, 'bin/setup'))
+  writeFileSync(join(prefix, 'share/vault-and-tracker/docker-compose.yml'), released())
+  const target = join(prefix, 'target')
+  const file = (/** @type {string} */ name) => readFileSync(join(target, name), 'utf8')
+  const setup = (/** @type {string[]} */ args, SETUP_FOLDER = target) =>
+    spawnSync('sh', [join(prefix, 'bin/setup'), ...args], {
+      encoding: 'utf8',
+      env: { PATH: process.env['PATH'], SETUP_FOLDER },
+    })
+
+  const first = setup(['https://tracker.example.org'])
+  assert.equal(first.status, 0, first.stderr)
+  assert.match(first.stdout, /docker compose up[^]*https:\/\/tracker\.example\.org\/setup/)
+  assert.deepEqual(readdirSync(target).sort(), ['.env', 'docker-compose.yml'])
+  assert.equal(file('docker-compose.yml'), released())
+  assert.equal(statSync(join(target, '.env')).mode & 0o777, 0o600)
+  const secrets = file('.env')
+  assert.equal(first.stdout.includes(variables(secrets)['ADMIN_TOKEN'] ?? ''), false)
+
+  writeFileSync(join(target, 'docker-compose.yml'), 'changed')
+  assert.equal(setup([]).status, 0)
+  assert.equal(file('docker-compose.yml'), 'changed')
+  rmSync(join(target, 'docker-compose.yml'))
+  assert.match(setup([]).stdout, /https:\/\/tracker\.example\.org\/setup/)
+  assert.equal(file('docker-compose.yml'), released())
+  for (const args of [['https://other.example.org'], ['no-url'], ['http://a', 'http://b']])
+    assert.equal(setup(args).status, 1, args.join())
+  assert.equal(setup([], join(prefix, 'missing')).status, 1)
+  assert.equal(file('.env'), secrets)
+})
+
+/**
+ * The content of a compose file.
+ *
+ * @typedef {Record<string, unknown> & { image: string, volumes?: string[] }} Service
+ * @param {string} text
+ * @returns {{ services: Record<string, Service>, volumes: object }}
+ */
+function composeFile(text) {
+  return parse(text, { merge: true })
+}
+
+/** The compose file of a release. @param {Record<string, string>} [env] */
+function released(env = {}) {
+  const PATH = process.env['PATH']
+  const made = spawnSync(process.execPath, [join(root, 'infra/release/compose.mjs')], {
+    encoding: 'utf8',
+    env: { PATH, ...env },
+  })
+  assert.equal(made.status, 0, made.stderr)
+  return made.stdout
+}
 
 /**
  * Runs make-env in a temporary folder, for a URL or in another environment.

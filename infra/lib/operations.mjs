@@ -5,12 +5,12 @@
  */
 
 /** Shell commands that depend on this machine, or on parts that a trial does not have. */
-const NOT_RUN = /^(?:git pull|docker compose pull|docker system df|docker compose logs)\b/
+const NOT_RUN = /^(?:git pull|docker run --rm|docker compose pull|docker system df|docker compose logs)\b/
 
 /** Parts of blocks that are replaced in a trial on localhost. @type {readonly (readonly [from: string, to: string])[]} */
 const REPLACED = [
   ['infra/make-env https://tracker.example.org', 'infra/make-env'],
-  ['echo postgres:18', 'echo "${POSTGRES_IMAGE:-postgres:17}"'],
+  ['echo postgres:19', 'echo "${POSTGRES_IMAGE:-postgres:18}"'],
 ]
 
 /** The shell blocks of a page in Markdown that a trial runs. @param {string} page @returns {Block[]} */
