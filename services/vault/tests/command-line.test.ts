@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { temporaryFolder } from '@vault-and-tracker/dev-env'
+import { requireProgram, temporaryFolder } from '@vault-and-tracker/dev-env'
 import { COMMAND } from './support/command.ts'
 import { ADMIN_TOKEN, startVault, type TestVault } from './support/vault.ts'
 
@@ -22,13 +22,19 @@ afterAll(() => server.stop())
 /** Runs the command as an administrator who also has the key of the project `shop`. */
 const vault = (...args: string[]): Promise<string> => vaultWith({}, ...args)
 
-async function vaultWith(variables: Record<string, string>, ...args: string[]): Promise<string> {
+const vaultWith = (variables: Record<string, string>, ...args: string[]): Promise<string> =>
+  runWith(variables, COMMAND, ...args)
+
+async function runWith(
+  variables: Record<string, string>,
+  [program, ...words]: readonly [string, ...string[]],
+  ...args: string[]
+): Promise<string> {
   const env = {
     ...{ PATH: process.env['PATH'], HOME: home, VAULT_URL: server.url, VAULT_PROJECT: 'shop' },
     ...{ VAULT_PRIVATE_KEY_FILE: key, VAULT_ADMIN_TOKEN: ADMIN_TOKEN },
     ...variables,
   }
-  const [program, ...words] = COMMAND
   const { stdout } = await promisify(execFile)(program, [...words, ...args], { env })
   return stdout
 }
@@ -129,4 +135,24 @@ test('adds, uses and removes a named administrator', async () => {
 test('shows the number of secrets when it deletes a project', async () => {
   expect(await vault('admin', 'projects', 'rm', 'shop', '--yes')).toBe('Deleted project shop and 1 secret.\n')
   expect(await json('admin', 'projects')).toEqual([])
+})
+
+test('works as one executable file', async () => {
+  await requireProgram('strip')
+  const folder = join(home, 'release')
+  const root = join(import.meta.dirname, '../../..')
+  const options = { cwd: root, env: { ...process.env, NODE_OPTIONS: '' } }
+  await promisify(execFile)(process.execPath, ['infra/release/cli.mjs', folder], options)
+  const [name = ''] = readdirSync(folder)
+  const file = join(folder, name)
+  // Node itself is most of it: 87 MB of version 20, 109 MB of version 24.
+  expect(statSync(file).size).toBeLessThan(115e6)
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
+  const settings = { PATH: '', VAULT_PROJECT: 'one-file', VAULT_PRIVATE_KEY_FILE: join(home, 'one-file.json') }
+  const run = (...args: string[]): Promise<string> => runWith(settings, [file], ...args)
+  expect(await run('--version')).toBe(`${version}\n`)
+  const publicKey = (await run('keygen', '--output', settings.VAULT_PRIVATE_KEY_FILE)).trim()
+  await run('admin', 'projects', 'add', 'one-file', '--public-key', publicKey)
+  await run('set', 'COLOUR', '--value', 'blue')
+  expect(await run('get', 'COLOUR')).toBe('blue\n')
 })

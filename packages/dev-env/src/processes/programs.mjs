@@ -6,6 +6,7 @@ const PACKAGES = {
   go: 'golang-go',
   promtool: 'prometheus',
   'python-dotenv': 'python3-dotenv',
+  strip: 'binutils',
   'transmission-show': 'transmission-cli',
 }
 
