@@ -39,18 +39,6 @@ test('the documents name every metric, and no other', () => {
   for (const name of inCode) assert.ok(all.includes(`\`${name}`), `${name} is not described`)
 })
 
-test('all packages and documents have one version', () => {
-  const manifests = files.filter((file) =>
-    /^((packages|services)\/[^/]+\/)?package\.json$|^clients\/python\/pyproject\.toml$/.test(file),
-  )
-  const versions = new Set([
-    ...manifests.flatMap((file) => matches(file, /^(?: {2}"version":|version =) "([^"]+)"/gm)),
-    ...documents.flatMap((file) => matches(file, /\/(?:vault|tracker|vault-cli|backup):(\d+\.\d+\.\d+)/g)),
-  ])
-  assert.ok(manifests.length > 10)
-  assert.equal(versions.size, 1)
-})
-
 /** The names of a document's headings in links, as GitHub makes them. @param {string} file from the repository */
 function anchorsOf(file) {
   const headings = read(file)
