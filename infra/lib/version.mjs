@@ -48,7 +48,8 @@ export function repeatedVersions(root = ROOT) {
 
 /** Sets the version everywhere. @param {string} version @throws {Error} if it is not a version */
 export function setVersion(version, root = ROOT) {
-  if (!new RegExp(`^${VERSION}$`).test(version)) throw new Error(`${version} is not a version such as 1.2.3 or 1.2.3-rc.1.`)
+  if (!new RegExp(`^${VERSION}$`).test(version))
+    throw new Error(`${version} is not a version such as 1.2.3 or 1.2.3-rc.1.`)
   for (const [file, pattern] of places(root)) {
     const text = readFileSync(join(root, file), 'utf8')
     writeFileSync(join(root, file), text.replaceAll(pattern, version))
