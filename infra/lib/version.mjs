@@ -38,11 +38,11 @@ export function currentVersion(root = ROOT) {
   return version
 }
 
-/** Each place that repeats the version. Only documents may have none. @returns {{ file: string, version: string | undefined }[]} */
+/** Each place that repeats the version. A file without it is listed with an empty one; only documents may have none. */
 export function repeatedVersions(root = ROOT) {
   return places(root).flatMap(([file, pattern]) => {
     const found = [...readFileSync(join(root, file), 'utf8').matchAll(pattern)].map(([version]) => ({ file, version }))
-    return found.length > 0 || file.endsWith('.md') ? found : [{ file, version: undefined }]
+    return found.length > 0 || file.endsWith('.md') ? found : [{ file, version: '' }]
   })
 }
 
