@@ -1,4 +1,4 @@
-// Runs the commands of docs/operations.md in their order, on containers that it starts and removes with their data.
+// Runs the commands of docs/operations.md and docs/upgrade.md in their order, on containers that it starts and removes with their data.
 //
 //   node infra/run-operations.mjs           in a clone without .env, while no containers of the project run
 //   node infra/run-operations.mjs --list    lists the commands
@@ -16,7 +16,7 @@ import { ROOT } from './lib/workspace.mjs'
 /** An image may have to be built first. */
 const TIMEOUT_MS = 20 * 60_000
 const READY_MS = 120_000
-const WRITTEN = ['.env', 'admin.password', 'admin.cookies', 'shop.key']
+const WRITTEN = ['.env', 'admin.password', 'admin.cookies', 'shop.key', 'backup.key']
 /** Blocks after which no service is running. */
 const STOPPED = ['docker compose down', 'docker compose down --volumes']
 
@@ -35,14 +35,17 @@ const CHECKS = {
       prints: /^0$/m,
     },
   ],
-  'infra/restore vault "vault-$(date +%F).dump"': [
+  'infra/restore vault vault.dump.age backup.key': [
     {
-      fact: 'a damaged dump changes nothing',
-      script: 'head -c 2000 "vault-$(date +%F).dump" >damaged.dump; infra/restore vault damaged.dump',
+      fact: 'a damaged backup changes nothing',
+      script: 'head -c 2000 vault.dump.age >damaged.dump.age; infra/restore vault damaged.dump.age backup.key',
       ends: 1,
       prints: /nothing was changed/,
     },
-    { fact: 'git ignores dumps', script: 'git check-ignore "vault-$(date +%F).dump"' },
+    {
+      fact: 'git ignores backups and their key',
+      script: 'git check-ignore vault.dump.age && git check-ignore backup.key',
+    },
   ],
   'docker compose run --rm vault-audit prune --before 2026-01': [
     {
@@ -59,7 +62,11 @@ const CHECKS = {
   ],
 }
 
-const blocks = blocksToRun(readFileSync(join(ROOT, 'docs/operations.md'), 'utf8'))
+const [operations, upgrade] = ['operations.md', 'upgrade.md'].map((page) =>
+  blocksToRun(readFileSync(join(ROOT, 'docs', page), 'utf8')),
+)
+// Before the containers are stopped for good.
+const blocks = (operations ?? []).toSpliced(-STOPPED.length, 0, ...(upgrade ?? []))
 const compose = spawnSync('docker', ['compose', 'version']).status === 0 ? 'docker compose' : 'docker-compose'
 const step = createProgress()
 const counts = { passed: 0, failed: 0 }
@@ -111,7 +118,7 @@ async function runAll() {
   } finally {
     if (existsSync(join(ROOT, '.env'))) await shell('docker compose down --volumes')
     for (const file of WRITTEN) rmSync(join(ROOT, file), { force: true })
-    await shell('rm -f vault-*.dump tracker-*.dump damaged.dump')
+    await shell('rm -f ./*.dump.age ./*-upgrade.dump')
   }
   console.log(`\n${counts.passed} passed, ${counts.failed} failed`)
 }

@@ -52,6 +52,7 @@ export default defineConfig({
           { text: 'Vault', link: '/guide-vault' },
           { text: 'Tracker', link: '/guide-tracker' },
           { text: 'Operations', link: '/operations' },
+          { text: 'Upgrade', link: '/upgrade' },
         ],
       },
       {
