@@ -22,6 +22,7 @@ export {
   sendThrough,
   startNginx,
 } from './testing/nginx.ts'
+export { type PgBouncer, startPgBouncer } from './testing/pgbouncer.ts'
 export { type CommandOutcome, captureCommand } from './testing/terminal.ts'
 export { createTestClock, type TestClock } from './testing/test-clock.ts'
 export { type ApplyMigrations, createTestDatabase, type TestDatabase } from './testing/test-database.ts'

@@ -14,7 +14,10 @@ function parseInt8(text: string): number {
 const types = new pg.TypeOverrides()
 types.setTypeParser(pg.types.builtins.INT8, parseInt8)
 
-/** `name` appears in pg_stat_activity; `size` is the maximum number of connections. */
+/**
+ * `url` has the parameter `pgbouncer=true` for a pooler in transaction mode: then no session is configured, and no statement
+ * is named. `name` appears in pg_stat_activity; `size` is the maximum number of connections.
+ */
 export type PoolOptions = {
   readonly url: string
   readonly name: string
@@ -29,21 +32,25 @@ export type PoolOptions = {
  * while Postgres is unavailable.
  *
  * @param options `statementTimeoutMs` is enforced by the server, and two seconds later by the client in case the server
- *   does not respond. After `idleTransactionTimeoutMs` without a statement, Postgres ends a transaction and its locks
+ *   does not respond. After `idleTransactionTimeoutMs` without a statement, Postgres ends a transaction and its locks. With
+ *   a pooler, the server enforces the timeouts of the role instead
  */
 export function createPool(options: PoolOptions): pg.Pool {
   const { url, size, logger, statementTimeoutMs = 10_000, idleTransactionTimeoutMs = 30_000 } = options
+  const isPooled = /[?&]pgbouncer=true(&|$)/.test(url)
   const pool = new pg.Pool({
-    Client: EndedWhenUnanswered,
+    Client: isPooled ? WithoutNames : EndedWhenUnanswered,
     connectionString: url,
     application_name: options.name,
     max: size,
     types,
     connectionTimeoutMillis: 3_000,
     idleTimeoutMillis: 30_000,
-    statement_timeout: statementTimeoutMs,
     query_timeout: statementTimeoutMs + 2_000,
-    idle_in_transaction_session_timeout: idleTransactionTimeoutMs,
+    ...(!isPooled && {
+      statement_timeout: statementTimeoutMs,
+      idle_in_transaction_session_timeout: idleTransactionTimeoutMs,
+    }),
     keepAlive: true,
   })
   // Without a listener, the error of a lost connection would end the process.
@@ -67,6 +74,14 @@ class EndedWhenUnanswered extends pg.Client {
         if (isError(error) && error.message === 'Query read timeout') void this.end()
       })
     return result as never
+  }
+}
+
+/** A pooler assigns a connection per transaction, and the next one does not know a named statement. */
+class WithoutNames extends EndedWhenUnanswered {
+  override query(config: unknown, ...given: unknown[]): never {
+    const isNamed = typeof config === 'object' && config !== null && 'name' in config
+    return super.query(isNamed ? { ...config, name: undefined } : config, ...given)
   }
 }
 
