@@ -17,6 +17,11 @@ afterAll(async () => {
   await database.drop()
 })
 
+test('a tracker does not start through PgBouncer without the parameter', async () => {
+  const start = startTracker({}, { database: { ...database, appUrl: pooler.url } })
+  await expect(start).rejects.toThrow('unsupported startup parameter')
+})
+
 test('a torrent is uploaded, found, announced and credited through PgBouncer in transaction mode', async () => {
   const appUrl = `${pooler.url}?pgbouncer=true`
   const tracker = await startTracker({ ALLOW_PRIVATE_PEERS: 'true' }, { database: { ...database, appUrl } })

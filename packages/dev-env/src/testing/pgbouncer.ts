@@ -1,6 +1,6 @@
 import { chownSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { withClient } from '../databases/admin.ts'
+import { withClient } from '@vault-and-tracker/service-kit/postgres/provision'
 import { postgresAccount } from '../postgres/account.ts'
 import { removeTemporaryFolder, temporaryFolder } from '../postgres/temporary-folder.ts'
 import { startProcess } from '../processes/managed-process.ts'

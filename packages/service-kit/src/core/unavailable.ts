@@ -26,9 +26,14 @@ export function isUnavailable(error: unknown): boolean {
   return error instanceof UnavailableError || isPostgresUnavailable(error) || isRedisUnavailable(error)
 }
 
+/** The error of PgBouncer for a client that configures its session. It has the SQLSTATE of all errors of PgBouncer. */
+export function isRefusedByPooler(error: unknown): boolean {
+  return isError(error) && error.message.startsWith('unsupported startup parameter')
+}
+
 /** Whether an error of pg means that Postgres is unavailable, as opposed to an error in the statement. */
 export function isPostgresUnavailable(error: unknown): boolean {
-  if (!isError(error)) return false
+  if (!isError(error) || isRefusedByPooler(error)) return false
   if ('errors' in error && Array.isArray(error.errors)) return error.errors.some(isPostgresUnavailable)
   const code = errorCode(error) ?? ''
   return (

@@ -1,5 +1,5 @@
 import { errorCode, UnavailableError } from '../core/errors.ts'
-import { isPostgresUnavailable, isRedisUnavailable } from '../core/unavailable.ts'
+import { isPostgresUnavailable, isRedisUnavailable, isRefusedByPooler } from '../core/unavailable.ts'
 
 /** Remedies by SQLSTATE. NAME is the variable with the URL. */
 const BY_SQLSTATE: Readonly<Record<string, string>> = {
@@ -19,6 +19,8 @@ const BY_SQLSTATE: Readonly<Record<string, string>> = {
 export function startHint(error: unknown, variable = 'DATABASE_URL'): string | undefined {
   const known = BY_SQLSTATE[errorCode(error) ?? '']
   if (known !== undefined) return known.replace('NAME', variable)
+  if (isRefusedByPooler(error))
+    return `This is PgBouncer: add the parameter pgbouncer=true to ${variable}, and set the timeouts of the role.`
   const dependency = error instanceof UnavailableError ? error.dependency : undefined
   if (dependency === 'redis') return 'Redis does not respond: start it, or correct REDIS_URL.'
   // System errors may come from either; those of Redis arrive here as an UnavailableError.
