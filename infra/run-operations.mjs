@@ -96,9 +96,10 @@ async function untilReady() {
   const deadline = Date.now() + READY_MS
   for (const port of [4200, 6969])
     for (;;) {
-      const answer = await fetch(`http://127.0.0.1:${port}/ready`, { headers: { connection: 'close' } }).catch(
-        () => undefined,
-      )
+      const answer = await fetch(`http://127.0.0.1:${port}/ready`, {
+        headers: { connection: 'close' },
+        signal: AbortSignal.timeout(5_000),
+      }).catch(() => undefined)
       if (answer?.ok === true) break
       if (Date.now() > deadline) throw new Fault(`Port ${port} was not ready within ${READY_MS / 1000} s.`)
       await sleep(500)
