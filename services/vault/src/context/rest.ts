@@ -10,7 +10,7 @@ import {
 } from '../admin/admin.guard.ts'
 import type { Refusals } from '../audit/refusals.ts'
 import { apiError, ERRORS, isApiError } from '../errors.ts'
-import { createExchangeGuard } from '../exchange/exchanges.guard.ts'
+import { createExchangeGuard } from '../exchange/exchanges.routes.ts'
 import { ownAuthoritiesOnly } from '../http/authorities.ts'
 import { createBrowsers } from '../http/browser.ts'
 import { parseJsonBody, readBody } from '../http/input.ts'

@@ -2,9 +2,8 @@ import { createReceiverClient, mayConnectTo } from '@vault-and-tracker/service-k
 import type { WriteTurns } from '../limits/write-turns.ts'
 import { createDeliveryStore } from '../webhooks/deliveries.store.ts'
 import { createDeliveries } from '../webhooks/deliveries.ts'
-import { createWebhookKey } from '../webhooks/signing-key.ts'
 import { createWebhookStore } from '../webhooks/webhooks.store.ts'
-import { createWebhooks } from '../webhooks/webhooks.ts'
+import { createWebhookKey, createWebhooks } from '../webhooks/webhooks.ts'
 import type { Connections } from './connections.ts'
 
 /** How long a change waits for its delivery. */

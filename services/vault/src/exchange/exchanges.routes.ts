@@ -1,7 +1,11 @@
+import type { Guard } from '@vault-and-tracker/rest'
+import { addressKey, clientAddress, type TrustedProxies } from '@vault-and-tracker/service-kit/http/client-address'
 import { z } from 'zod'
 import { KEY_NAME, PROJECT_NAME } from '../access/names.ts'
+import type { Exchanger } from '../access/project-caller.ts'
 import { OK, ok, presentScope, publicKey, scopeAnswer, time } from '../http/fields.ts'
-import { endpoints } from '../http/surface.ts'
+import { wantedWrite } from '../http/input.ts'
+import { endpoints, type VaultSurface } from '../http/surface.ts'
 import type { Exchanges } from './exchanges.ts'
 import { MAX_TOKEN_LENGTH } from './id-tokens.ts'
 
@@ -44,3 +48,13 @@ export const exchangeEndpoints = [
     },
   }),
 ]
+
+/** Lets every request in: the ID token in its body is verified by the handler. */
+export function createExchangeGuard(proxies: TrustedProxies): Guard<VaultSurface, Exchanger> {
+  return (_endpoint, request, response) => {
+    const address = clientAddress(request, proxies)
+    return Promise.resolve({
+      ...{ kind: 'exchanger' as const, address, client: addressKey(address), wanted: wantedWrite(response) },
+    })
+  }
+}

@@ -2,12 +2,10 @@ import { sql } from 'kysely'
 import { insertAuditEntries } from '../audit/audit.store.ts'
 import type { Db } from '../database.ts'
 import { exchangedKeys, toExchangedKey, toTrustRule, trustRules } from './exchange-rows.store.ts'
-import { referenceRules } from './reference-rows.store.ts'
+import { readWebhooks, referenceRules, sessions } from './feature-rows.store.ts'
 import { type Claim, MAX_CLAIM, type ProjectRows, type RowStore } from './row-verification.ts'
 import { environmentCode, readAdministrators, readProject, writeEnvironment, writeProject } from './rows.store.ts'
 import type { StoredEnvironment } from './rows.ts'
-import { sessions } from './session-rows.store.ts'
-import { readWebhooks } from './webhook-rows.store.ts'
 
 /** The rows that decide access, in Postgres. */
 export function createRowStore(db: Db): RowStore {

@@ -1,6 +1,6 @@
 import { insertAuditEntry } from '../audit/audit.store.ts'
 import { type Db, writeTransaction } from '../database.ts'
-import { referenceRules } from '../integrity/reference-rows.store.ts'
+import { referenceRules } from '../integrity/feature-rows.store.ts'
 import { projectAmong } from '../projects/projects.store.ts'
 import type { ReferenceRuleStore } from './reference-rules.ts'
 

@@ -1,7 +1,7 @@
 import { CompiledQuery, sql } from 'kysely'
 import type { Pool } from 'pg'
 import { anyUuid, type Db } from '../database.ts'
-import { referenceRules } from '../integrity/reference-rows.store.ts'
+import { referenceRules } from '../integrity/feature-rows.store.ts'
 import {
   collectLevels,
   IS_LEVEL,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { insertAuditEntry } from '../audit/audit.store.ts'
 import type { Db } from '../database.ts'
-import { sessions } from '../integrity/session-rows.store.ts'
+import { sessions } from '../integrity/feature-rows.store.ts'
 import type { SessionStore } from './sessions.ts'
 
 /** The advisory lock of creations, unique in this database. */

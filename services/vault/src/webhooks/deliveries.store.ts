@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { lowestId } from '../audit/audit.store.ts'
 import type { Db } from '../database.ts'
-import { webhooks } from '../integrity/webhook-rows.store.ts'
+import { webhooks } from '../integrity/feature-rows.store.ts'
 import type { ClaimedDelivery, DeliveryStore } from './deliveries.ts'
 
 type ClaimedRow = Omit<ClaimedDelivery, 'webhook' | 'failures'>

@@ -9,8 +9,7 @@ import {
   type Send,
 } from '@vault-and-tracker/service-kit/core/delivery-schedule'
 import type { AuthenticRows, Sealed, WebhookRow } from '../integrity/rows.ts'
-import { SIGNER } from './signing-key.ts'
-import type { NewDelivery } from './webhooks.ts'
+import { type NewDelivery, SIGNER } from './webhooks.ts'
 
 /** A delivery that this process has claimed, with its webhook. */
 export type ClaimedDelivery = NewDelivery & {

@@ -2,8 +2,7 @@ import { z } from 'zod'
 import type { AuditLog } from '../audit/audit.ts'
 import { OK, ok, pageLimit, projectParams, time, uuid } from '../http/fields.ts'
 import { adminEndpoint, endpoints } from '../http/surface.ts'
-import { SIGNER } from './signing-key.ts'
-import type { Delivery, Webhooks } from './webhooks.ts'
+import { type Delivery, SIGNER, type Webhooks } from './webhooks.ts'
 
 const webhook = z
   .strictObject({

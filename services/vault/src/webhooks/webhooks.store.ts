@@ -1,7 +1,7 @@
 import type { Editor } from '../access/administrator.ts'
 import { insertAuditEntry } from '../audit/audit.store.ts'
 import { type Db, writeTransaction } from '../database.ts'
-import { webhooks } from '../integrity/webhook-rows.store.ts'
+import { webhooks } from '../integrity/feature-rows.store.ts'
 import { projectAmong } from '../projects/projects.store.ts'
 import { insertDelivery } from './outbox.store.ts'
 import type { WebhookStore } from './webhooks.ts'

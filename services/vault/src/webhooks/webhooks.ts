@@ -1,4 +1,5 @@
-import { type SigningKey, signRequest } from '@vault-and-tracker/http-signatures'
+import { createHmac, type KeyObject } from 'node:crypto'
+import { importPrivateKey, type SigningKey, signRequest } from '@vault-and-tracker/http-signatures'
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { isId, newId } from '@vault-and-tracker/service-kit/core/ids'
 import type { Editor } from '../access/administrator.ts'
@@ -8,7 +9,6 @@ import { apiError } from '../errors.ts'
 import type { AuthenticRows, Sealed, WebhookRow } from '../integrity/rows.ts'
 import type { WriteTurns } from '../limits/write-turns.ts'
 import { payloadOf, TEST_EVENT, testEvent } from './events.ts'
-import { SIGNER } from './signing-key.ts'
 
 /** A webhook as administrators see it. */
 export type Webhook = {
@@ -77,8 +77,19 @@ export type WebhookStore = {
   deliveriesOf(project: string, id: string, limit: number): Promise<readonly Delivery[] | undefined>
 }
 
+/** The name of the vault in its own signatures: `keyid` is `vault.agents.vault.local`. */
+export const SIGNER = 'vault'
+
 const MAX_PER_PROJECT = 10
 const MAX_URL_LENGTH = 2_000
+
+/**
+ * The key with which the vault signs its own requests. It is derived from the key of the audit chain, which is random,
+ * stored wrapped, and outlives every rotation of key-encryption keys; so the database alone can neither read nor replace it.
+ */
+export function createWebhookKey(chainKey: KeyObject): SigningKey {
+  return importPrivateKey(createHmac('sha256', chainKey).update('vault/webhook-key/1').digest())
+}
 
 /** The webhooks of projects. */
 export type Webhooks = ReturnType<typeof createWebhooks>
