@@ -31,11 +31,13 @@ function changesOf(readReferences: StateStore['readReferences']) {
       readReferences,
     },
     rows: { assertInheritance: () => undefined },
-    projectSecrets: { fetch: () => Promise.reject(new Error('no values')) },
-    whileCurrent: async (current, _needed, action) => {
-      const outcome = await action(current)
-      if (outcome === 'stale') throw new Error('stale')
-      return outcome
+    projectSecrets: {
+      fetch: () => Promise.reject(new Error('no values')),
+      whileCurrent: async (current, _needed, action) => {
+        const outcome = await action(current)
+        if (outcome === 'stale') throw new Error('stale')
+        return outcome
+      },
     },
     signedRequests: { countPendingFetches: () => 0 },
     announcements: { subscribe: () => undefined },

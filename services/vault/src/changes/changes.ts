@@ -3,7 +3,7 @@ import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import type { ProjectCaller } from '../access/project-caller.ts'
 import type { AuthenticRows, StoredEnvironment } from '../integrity/rows.ts'
 import type { Fetched } from '../secrets/fetches.ts'
-import type { ProjectSecrets, WhileCurrent } from '../secrets/project-secrets.ts'
+import type { ProjectSecrets } from '../secrets/project-secrets.ts'
 import type { Stale } from '../secrets/secrets.ts'
 import type { SignedRequests } from '../signed-requests/signed-requests.ts'
 import { createChangeHistory, type EnvironmentState, type StateReferences, stateOf } from './history.ts'
@@ -81,13 +81,12 @@ export type ChangesOfSecrets = ReturnType<typeof createChanges>
 export function createChanges(deps: {
   store: StateStore
   rows: Pick<AuthenticRows, 'assertInheritance'>
-  projectSecrets: Pick<ProjectSecrets, 'fetch'>
-  whileCurrent: WhileCurrent
+  projectSecrets: Pick<ProjectSecrets, 'fetch' | 'whileCurrent'>
   signedRequests: Pick<SignedRequests, 'countPendingFetches'>
   announcements: Pick<Announcements, 'subscribe'>
   clock: Clock
 }) {
-  const { store, rows, projectSecrets, whileCurrent, signedRequests, announcements, clock } = deps
+  const { store, rows, projectSecrets, signedRequests, announcements, clock } = deps
   const waiting = createWaitingClients(LIMITS)
   const history = createChangeHistory()
   announcements.subscribe({ onChange: waiting.wake, onMissed: waiting.wakeAll })
@@ -149,7 +148,7 @@ export function createChanges(deps: {
     let caller = first
     return {
       state: () =>
-        whileCurrent(caller, { access: 'read', env }, (current) => {
+        projectSecrets.whileCurrent(caller, { access: 'read', env }, (current) => {
           caller = current
           return read({ caller, env, now: new Date(clock.now()) })
         }),

@@ -1,6 +1,12 @@
 import type { Pool } from 'pg'
-import { forKeysOfCallers } from '../integrity/exchange-rows.store.ts'
-import { collectLevels, IS_LEVEL, LEVEL_CODE, LEVELS, type LevelRow } from '../integrity/rows.store.ts'
+import {
+  collectLevels,
+  forKeysOfCallers,
+  IS_LEVEL,
+  LEVEL_CODE,
+  LEVELS,
+  type LevelRow,
+} from '../integrity/rows.store.ts'
 import type { StoredEnvironment } from '../integrity/rows.ts'
 import type { Stale } from '../secrets/secrets.ts'
 import type { StateStore, StoredState } from './changes.ts'

@@ -10,18 +10,18 @@ import { createInheritance } from '../inheritance/inheritance.ts'
 import { createDataKeys } from '../keyring/data-keys.ts'
 import { createDataKeyStore } from '../keyring/keyring.store.ts'
 import { createWriteTurns } from '../limits/write-turns.ts'
-import { createKeyUses } from '../projects/key-uses.ts'
 import { createKeyUseStore, createProjectStore } from '../projects/projects.store.ts'
 import { createProjects } from '../projects/projects.ts'
-import { createSigningProjects } from '../projects/signing-projects.ts'
+import { createKeyUses, createSigningProjects } from '../projects/signing-projects.ts'
 import { createReferenceRuleStore } from '../references/reference-rules.store.ts'
 import { createReferenceRules } from '../references/reference-rules.ts'
 import { createCopyStore } from '../secrets/copies.store.ts'
 import { createCopies } from '../secrets/copies.ts'
 import { createThreadTurns } from '../secrets/decryption-queue.ts'
 import type { OnEnvironmentChange } from '../secrets/environment-changes.store.ts'
+import { createFetchStore } from '../secrets/fetches.store.ts'
 import { createFetches } from '../secrets/fetches.ts'
-import { createProjectSecrets, createWhileCurrent } from '../secrets/project-secrets.ts'
+import { createProjectSecrets } from '../secrets/project-secrets.ts'
 import { createReferenceChecks } from '../secrets/reference-checks.ts'
 import { createReferencedStore, referencedStoreOf } from '../secrets/referenced.store.ts'
 import { createResolution } from '../secrets/resolution.ts'
@@ -106,7 +106,7 @@ export async function createProjectsAndSecrets(connections: Connections) {
     if (event !== undefined) await insertEvent(trx, rows, project.uid, event, entry.requestedAt)
     await requireResolved({ project, env, secrets: changed }, referencedStoreOf(trx))
   }
-  const store = createSecretStore(db, pool, rows, limits, onChange)
+  const store = createSecretStore(db, rows, limits, onChange)
   const values = createValues({
     dataKeys,
     store,
@@ -129,12 +129,20 @@ export async function createProjectsAndSecrets(connections: Connections) {
     ...{ store: createInheritanceStore(db, rows, limits, onChange), projects: store, clock, inTurn },
   })
   const fetches = createFetches({
-    ...{ store, resolve, audit: createAuditStore(db), values, rows, signedRequests, clock, limits },
+    ...{
+      store: createFetchStore(pool),
+      resolve,
+      audit: createAuditStore(db),
+      values,
+      rows,
+      signedRequests,
+      clock,
+      limits,
+    },
   })
-  const whileCurrent = createWhileCurrent(signedRequests)
-  const projectSecrets = createProjectSecrets({ secrets, fetches, whileCurrent })
+  const projectSecrets = createProjectSecrets({ secrets, fetches, signedRequests })
   const changes = createChanges({
-    ...{ store: createStateStore(pool), rows, projectSecrets, whileCurrent, signedRequests, announcements, clock },
+    ...{ store: createStateStore(pool), rows, projectSecrets, signedRequests, announcements, clock },
   })
   metrics.observeWaitingClients(changes.countWaiting)
   const exchange = createExchangeParts(connections, inTurn)

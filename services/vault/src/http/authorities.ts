@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { TrustedProxies } from '@vault-and-tracker/service-kit/http/client-address'
 import type { RequestHandler } from 'express'
 import { apiError } from '../errors.ts'
+import { forwardedHost } from './input.ts'
 
 /** A Host header (RFC 9110 section 7.2) of the loopback interface. */
 const LOOPBACK = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?$/
@@ -54,19 +55,4 @@ function hostsOf({ rawHeaders, headers: { host } }: IncomingMessage): readonly s
   for (let i = 0; i + 1 < rawHeaders.length; i += 2)
     if (rawHeaders[i]?.length === 4 && rawHeaders[i]?.toLowerCase() === 'host') all.push(rawHeaders[i + 1] ?? '')
   return all.length > 0 || host === undefined ? all : [host]
-}
-
-/** The scheme that the client used: from X-Forwarded-Proto if the socket belongs to a trusted proxy, else its own. */
-export function clientScheme(request: IncomingMessage, proxies: TrustedProxies): 'http' | 'https' {
-  const direct = 'encrypted' in request.socket && request.socket.encrypted === true ? 'https' : 'http'
-  if (!proxies.isTrusted(request.socket.remoteAddress ?? '')) return direct
-  const header = request.headers['x-forwarded-proto']
-  return header === 'https' || header === 'http' ? header : direct
-}
-
-/** X-Forwarded-Host, if the socket belongs to a trusted proxy and the header occurs once. */
-export function forwardedHost(request: IncomingMessage, proxies: TrustedProxies): string | undefined {
-  const header = request.headers['x-forwarded-host']
-  if (typeof header !== 'string' || header === '') return undefined
-  return proxies.isTrusted(request.socket.remoteAddress ?? '') ? header : undefined
 }

@@ -1,7 +1,8 @@
 import type { TrustedProxies } from '@vault-and-tracker/service-kit/http/client-address'
 import { readCookie } from '@vault-and-tracker/service-kit/http/cookies'
 import type { Request, Response } from 'express'
-import { clientScheme, forwardedHost, isAuthorityOf } from './authorities.ts'
+import { isAuthorityOf } from './authorities.ts'
+import { clientScheme, forwardedHost } from './input.ts'
 
 /** `sign-in` is sent when the provider redirects to the vault, `session` only by pages of the vault itself. */
 const SAME_SITE = { 'sign-in': 'lax', session: 'strict' } as const

@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http'
+import type { TrustedProxies } from '@vault-and-tracker/service-kit/http/client-address'
 import type { Request, Response } from 'express'
 import { apiError } from '../errors.ts'
 import { createWanted, type Wanted } from '../limits/wanted.ts'
@@ -55,6 +57,21 @@ export function parseJsonBody(request: Request, body: Buffer): unknown {
   if (!/^application\/json *(;|$)/i.test(request.headers['content-type'] ?? ''))
     throw apiError('unsupported_media_type')
   return parseStrictJson(body)
+}
+
+/** The scheme that the client used: from X-Forwarded-Proto if the socket belongs to a trusted proxy, else its own. */
+export function clientScheme(request: IncomingMessage, proxies: TrustedProxies): 'http' | 'https' {
+  const direct = 'encrypted' in request.socket && request.socket.encrypted === true ? 'https' : 'http'
+  if (!proxies.isTrusted(request.socket.remoteAddress ?? '')) return direct
+  const header = request.headers['x-forwarded-proto']
+  return header === 'https' || header === 'http' ? header : direct
+}
+
+/** X-Forwarded-Host, if the socket belongs to a trusted proxy and the header occurs once. */
+export function forwardedHost(request: IncomingMessage, proxies: TrustedProxies): string | undefined {
+  const header = request.headers['x-forwarded-host']
+  if (typeof header !== 'string' || header === '') return undefined
+  return proxies.isTrusted(request.socket.remoteAddress ?? '') ? header : undefined
 }
 
 /** Tracks whether the client of a write is still waiting; undefined for a request that only reads. */

@@ -1,5 +1,5 @@
 import { type Expression, sql } from 'kysely'
-import { ACCESS } from '../access/project-caller.ts'
+import { ACCESS, type ProjectCaller } from '../access/project-caller.ts'
 import { anyUuid, type Db } from '../database.ts'
 import {
   type AdministratorRow,
@@ -211,6 +211,50 @@ export function collectLevels<Current extends StoredEnvironment['current'][numbe
       if (key !== null) level.current.push(toCurrent(key, number, bytes))
       else if (bytes !== null) level.stored = { revision: number, parent, code: bytes }
     },
+  }
+}
+
+/** Parts of a statement that joins the key of each caller `asked` of a project `p`. */
+type KeyJoin = {
+  /** Of the name of the statement. */
+  readonly suffix: string
+  readonly parameters: string
+  readonly columns: string
+  readonly join: string
+}
+
+const OWN_KEY = `project_keys k on k.project_uid = p.uid and k.public_key = asked.public_key
+  and (k.not_after is null or k.not_after > asked.now)`
+
+/** The condition on exchanged keys is that of `isExchangedKeyValid`. */
+const ANY_KEY = `left join ${OWN_KEY}
+  left join exchanged_keys x on x.id = asked.x_id and x.project_uid = p.uid and x.code = asked.x_code
+    and x.expires_at > asked.now
+  where case when asked.x_id is null then k.id is not null else
+    1 = (select m.number from high_water_marks m where m.id = x.rule_id and m.subject = 'trust-rule')
+    and not exists (select from high_water_marks m where m.id = x.id and m.subject = 'exchanged-key') end`
+
+/**
+ * Returns the statement for callers and its values. There is one for callers with keys of their projects, and one for
+ * callers some of whom have exchanged keys: Postgres plans the latter each time, which takes as long as the rest.
+ *
+ * @param next the number of the first parameter after those of the statement
+ */
+export function forKeysOfCallers<Statement extends object>(next: number, create: (keys: KeyJoin) => Statement) {
+  const own = create({ suffix: '', parameters: '', columns: '', join: `join ${OWN_KEY}` })
+  const any = create({
+    suffix: '-exchanged',
+    parameters: `, $${String(next)}::uuid[], $${String(next + 1)}::bytea[]`,
+    columns: ', x_id, x_code',
+    join: ANY_KEY,
+  })
+  return (callers: readonly ProjectCaller[], values: readonly unknown[]): Statement & { values: unknown[] } => {
+    if (callers.every(({ exchanged }) => exchanged === undefined)) return { ...own, values: [...values] }
+    const given = callers.map(({ exchanged }) => exchanged)
+    return {
+      ...any,
+      values: [...values, given.map((each) => each?.id ?? null), given.map((each) => each?.code ?? null)],
+    }
   }
 }
 

@@ -8,9 +8,8 @@ import { apiError } from '../errors.ts'
 import { exchangedKeys, readProjectWithExchangedKey, toExchangedKey } from '../integrity/exchange-rows.store.ts'
 import { keyRow, readProject, readProjects, writeProject } from '../integrity/rows.store.ts'
 import { lockKek } from '../keyring/keyring.store.ts'
-import type { KeyUseStore } from './key-uses.ts'
 import type { ProjectStore } from './projects.ts'
-import type { SigningStore } from './signing-projects.ts'
+import type { KeyUseStore, SigningStore } from './signing-projects.ts'
 
 /** Called in the transaction of every change of a project or its keys. */
 export type OnProjectChange = (trx: Db, project: ProjectRef, entry: NewEntry) => Promise<void>

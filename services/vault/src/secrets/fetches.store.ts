@@ -1,7 +1,14 @@
 import type { Pool } from 'pg'
-import { forKeysOfCallers } from '../integrity/exchange-rows.store.ts'
-import { collectLevels, IS_LEVEL, LEVEL_CODE, LEVELS, type LevelRow } from '../integrity/rows.store.ts'
-import type { Fetch, Stale } from './secrets.ts'
+import {
+  collectLevels,
+  forKeysOfCallers,
+  IS_LEVEL,
+  LEVEL_CODE,
+  LEVELS,
+  type LevelRow,
+} from '../integrity/rows.store.ts'
+import type { Fetch, FetchStore } from './fetches.ts'
+import type { Stale } from './secrets.ts'
 import { type StoredValue, type StoredValues, storedValue } from './values.ts'
 
 /**
@@ -44,22 +51,26 @@ const readStatement = forKeysOfCallers(10, (keys) => ({
 
 type ReadAllRow = [n: number, ...LevelRow]
 
-/** See `SecretStore`. */
-export async function readAll(pool: Pool, fetches: readonly Fetch[]): Promise<readonly (StoredValues | Stale)[]> {
-  const values = [
-    fetches.map(({ caller }) => caller.projectUid),
-    fetches.map(({ caller }) => caller.publicKey),
-    fetches.map(({ now }) => now),
-    fetches.map(({ entry }) => entry.id),
-    fetches.map(({ entry }) => entry.action),
-    fetches.map(({ env }) => env),
-    fetches.map(({ entry }) => entry.address),
-    fetches.map(({ caller }) => caller.generation),
-    fetches.map(({ entry }) => entry.actor),
-  ]
-  const callers = fetches.map(({ caller }) => caller)
-  const { rows } = await pool.query<ReadAllRow>(readStatement(callers, values))
-  return answersOf(fetches, rows)
+/** The values that are fetched, in Postgres. */
+export function createFetchStore(pool: Pool): FetchStore {
+  return {
+    readAll: async (fetches) => {
+      const values = [
+        fetches.map(({ caller }) => caller.projectUid),
+        fetches.map(({ caller }) => caller.publicKey),
+        fetches.map(({ now }) => now),
+        fetches.map(({ entry }) => entry.id),
+        fetches.map(({ entry }) => entry.action),
+        fetches.map(({ env }) => env),
+        fetches.map(({ entry }) => entry.address),
+        fetches.map(({ caller }) => caller.generation),
+        fetches.map(({ entry }) => entry.actor),
+      ]
+      const callers = fetches.map(({ caller }) => caller)
+      const { rows } = await pool.query<ReadAllRow>(readStatement(callers, values))
+      return answersOf(fetches, rows)
+    },
+  }
 }
 
 function answersOf(fetches: readonly Fetch[], rows: readonly ReadAllRow[]): readonly (StoredValues | Stale)[] {

@@ -1,7 +1,7 @@
 import { createBatcher } from '@vault-and-tracker/service-kit/core/batch'
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import type { ProjectCaller } from '../access/project-caller.ts'
-import { type AuditStore, type EntryOfProject, newEntry } from '../audit/audit.ts'
+import { type AuditStore, type EntryOfProject, type NewEntry, newEntry } from '../audit/audit.ts'
 import { type AuthenticRows, effective } from '../integrity/rows.ts'
 import { isTemplate } from '../keyring/envelope.ts'
 import type { SourceValue } from '../references/references.ts'
@@ -15,7 +15,7 @@ import {
   sourceValue,
   TooCostly,
 } from './resolution.ts'
-import type { Fetch, SecretStore, Stale, StorageLimits } from './secrets.ts'
+import type { Stale, StorageLimits } from './secrets.ts'
 import type { StoredValues, Values } from './values.ts'
 
 /**
@@ -55,6 +55,23 @@ function costOfValues({ levels }: StoredValues): number {
 
 const costOf = (bytes: number, secrets: number): number => bytes + secrets * ROW_COST
 
+/** A caller's request for all values of an environment, with its audit entry. */
+export type Fetch = {
+  readonly caller: ProjectCaller
+  readonly env: string
+  readonly now: Date
+  readonly entry: NewEntry
+}
+
+/** Reads the values of environments. */
+export type FetchStore = {
+  /**
+   * Returns all values of the environment of each caller, in order; callers with the same environment get the same object.
+   * The audit entries are committed when the promise resolves.
+   */
+  readAll(fetches: readonly Fetch[]): Promise<readonly (StoredValues | Stale)[]>
+}
+
 /** All values of an environment as a JSON object, which is bytes if it is large and shared by all its callers. */
 export type Fetched = {
   readonly json: string | Buffer
@@ -76,7 +93,7 @@ export type Fetches = ReturnType<typeof createFetches>
  * @param deps `limits` are those of the largest environment
  */
 export function createFetches(deps: {
-  store: Pick<SecretStore, 'readAll'>
+  store: FetchStore
   values: Pick<Values, 'decrypt'>
   resolve: ResolveReferences
   audit: Pick<AuditStore, 'append'>

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import type { ProjectCaller } from '../access/project-caller.ts'
 import { apiError } from '../errors.ts'
-import { createProjectSecrets, createWhileCurrent } from './project-secrets.ts'
+import { createProjectSecrets } from './project-secrets.ts'
 
 const caller: ProjectCaller = {
   kind: 'project',
@@ -30,7 +30,7 @@ function secretsOf(storedUid: string, confirm: () => Promise<ProjectCaller>) {
   const secrets = createProjectSecrets({
     secrets: { put: answer('stored' as const), remove: answer('absent' as const) },
     fetches: { fetch: answer(NOTHING) },
-    whileCurrent: createWhileCurrent({ confirm }),
+    signedRequests: { confirm },
   })
   return { secrets, callers }
 }

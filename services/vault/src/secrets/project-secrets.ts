@@ -14,22 +14,22 @@ const MAX_CONFIRMATIONS = 5
 type Needed = { readonly access: 'read' | 'write'; readonly env: string | undefined }
 
 /**
- * Runs a statement for a caller. @throws ApiError forbidden, unknown_project, invalid_signature, unavailable
- *
- * @param action returns `stale` if the caller is not the stored one; it is repeated with the confirmed caller
+ * Creates the use cases of a project's own secrets, for verified callers within the scope of their key. Signatures are
+ * verified with a cached project, and every statement compares it with the stored one. If the two differ, the caller is
+ * confirmed and the statement repeated.
  */
-export type WhileCurrent = <T>(
-  caller: ProjectCaller,
-  needed: Needed,
-  action: (caller: ProjectCaller) => Promise<T | Stale>,
-) => Promise<T>
+export function createProjectSecrets(deps: {
+  secrets: Pick<Secrets, 'put' | 'remove'>
+  fetches: Pick<Fetches, 'fetch'>
+  signedRequests: Pick<SignedRequests, 'confirm'>
+}) {
+  const { secrets, fetches, signedRequests } = deps
 
-/**
- * Acts for verified callers within the scope of their key. Signatures are verified with a cached project, and every
- * statement compares it with the stored one. If the two differ, the caller is confirmed and the statement repeated.
- */
-export function createWhileCurrent(signedRequests: Pick<SignedRequests, 'confirm'>): WhileCurrent {
-  return async (caller, { access, env }, action) => {
+  async function whileCurrent<T>(
+    caller: ProjectCaller,
+    { access, env }: Needed,
+    action: (caller: ProjectCaller) => Promise<T | Stale>,
+  ): Promise<T> {
     if (!allows(caller.scope, access, env)) throw forbidden(caller.actor, caller.project)
     let current = caller
     let outcome = await action(current)
@@ -44,16 +44,16 @@ export function createWhileCurrent(signedRequests: Pick<SignedRequests, 'confirm
     }
     return outcome
   }
-}
 
-/** Creates the use cases of a project's own secrets. */
-export function createProjectSecrets(deps: {
-  secrets: Pick<Secrets, 'put' | 'remove'>
-  fetches: Pick<Fetches, 'fetch'>
-  whileCurrent: WhileCurrent
-}) {
-  const { secrets, fetches, whileCurrent } = deps
   return {
+    /**
+     * Runs a statement for a caller.
+     *
+     * @param action returns `stale` if the caller is not the stored one; it is repeated with the confirmed caller
+     * @throws ApiError forbidden, unknown_project, invalid_signature, unavailable
+     */
+    whileCurrent,
+
     /** Fetches an environment. @throws ApiError forbidden, unknown_project, invalid_signature, decryption_failed */
     fetch: (caller: ProjectCaller, env: string): Promise<Fetched> =>
       whileCurrent(caller, { access: 'read', env }, (current) => fetches.fetch(current, env)),

@@ -1,5 +1,4 @@
 import { sql } from 'kysely'
-import type { Pool } from 'pg'
 import type { ProjectRef } from '../access/administrator.ts'
 import { allows, type ProjectCaller } from '../access/project-caller.ts'
 import { insertAuditEntry } from '../audit/audit.store.ts'
@@ -24,7 +23,6 @@ import {
   reserveDataKey,
   toDataKey,
 } from './environment-changes.store.ts'
-import { readAll } from './fetches.store.ts'
 import type {
   EncryptNewValue,
   EntryForStored,
@@ -38,12 +36,9 @@ import type {
  * Secrets in Postgres. To avoid deadlocks, every transaction that changes an environment locks in this order: the project,
  * its data key, the environment, the secret. Only the holder of the data key changes values or parents, so the limits of
  * environments and their ancestors, and the checks of references, are exact.
- *
- * @param pool runs the statement of fetches
  */
 export function createSecretStore(
   db: Db,
-  pool: Pool,
   authentic: Pick<AuthenticRows, 'nextEnvironment'>,
   limits: StorageLimits,
   onChange: OnEnvironmentChange,
@@ -92,8 +87,6 @@ export function createSecretStore(
   }
 
   return {
-    readAll: (fetches) => readAll(pool, fetches),
-
     hasProject: async (projectUid) => {
       const row = await db.selectFrom('projects').select('uid').where('uid', '=', projectUid).executeTakeFirst()
       return row !== undefined

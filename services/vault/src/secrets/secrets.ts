@@ -17,21 +17,13 @@ import {
 import type { DetailChanges, RecordedDetails } from './details.ts'
 import { type Generation, generateValue } from './generated.ts'
 import { BrokenEnvironment } from './reference-checks.ts'
-import type { NamedPlace, StoredValues, Values } from './values.ts'
+import type { NamedPlace, Values } from './values.ts'
 
 /** The project, its keys or its rules changed after the signature was verified: verify it again. */
 export type Stale = 'stale'
 
 /** The result of a deletion by a project. */
 export type Removal = 'deleted' | 'absent' | 'forbidden' | Stale
-
-/** A caller's request for all values of an environment, with its audit entry. */
-export type Fetch = {
-  readonly caller: ProjectCaller
-  readonly env: string
-  readonly now: Date
-  readonly entry: NewEntry
-}
 
 /** A secret in a listing, without its value. */
 export type SecretMetadata = {
@@ -99,11 +91,6 @@ export type StoredVersion = { readonly place: NamedPlace; readonly dataKey: Stor
 
 /** Secrets and their versions. Every method is one statement, or one transaction together with its audit entry. */
 export type SecretStore = {
-  /**
-   * Returns all values of the environment of each caller, in order; callers with the same environment get the same object.
-   * The audit entries are committed when the promise resolves.
-   */
-  readAll(fetches: readonly Fetch[]): Promise<readonly (StoredValues | Stale)[]>
   hasProject(projectUid: string): Promise<boolean>
   /** Adds a version, and the secret if it is new, with the value that `encrypt` returns for the reserved version. */
   put(

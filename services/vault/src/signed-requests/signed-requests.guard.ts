@@ -6,8 +6,7 @@ import type { UnreadAnswers } from '@vault-and-tracker/service-kit/http/unread-a
 import type { Request, Response } from 'express'
 import type { ProjectCaller } from '../access/project-caller.ts'
 import { apiError } from '../errors.ts'
-import { clientScheme, forwardedHost } from '../http/authorities.ts'
-import { readBody, wantedWait, wantedWrite } from '../http/input.ts'
+import { clientScheme, forwardedHost, readBody, wantedWait, wantedWrite } from '../http/input.ts'
 import type { VaultSurface } from '../http/surface.ts'
 import type { SignedRequests } from './signed-requests.ts'
 

@@ -14,9 +14,8 @@ import type { ProjectCaller } from '../access/project-caller.ts'
 import { keyActor } from '../audit/audit.ts'
 import { apiError, type ErrorCode, endedKey } from '../errors.ts'
 import type { Nonce, Nonces, Verdict } from '../integrity/nonces.ts'
-import type { KeyUses } from '../projects/key-uses.ts'
 import { endedState, isExpired } from '../projects/project-keys.ts'
-import type { SigningKey, SigningProject, SigningProjects } from '../projects/signing-projects.ts'
+import type { KeyUses, SigningKey, SigningProject, SigningProjects } from '../projects/signing-projects.ts'
 
 /** Nonces wait for other requests whose signatures are being verified, because a call costs more than a nonce in it. */
 const BATCHES = { concurrency: 2, maxBatchSize: 64, lingerMs: 2 }

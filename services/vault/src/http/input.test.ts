@@ -2,7 +2,7 @@ import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { expect, test } from '@jest/globals'
 import { trustedProxies } from '@vault-and-tracker/service-kit/http/client-address'
-import { clientScheme, forwardedHost } from './authorities.ts'
+import { clientScheme, forwardedHost } from './input.ts'
 
 const proxies = trustedProxies(['10.0.0.0/8'])
 
