@@ -1,4 +1,4 @@
-import { queryTokens } from '../src/releases/search-tokens.ts'
+import { queryTokens } from '../src/releases/search-words.ts'
 
 /** A torrent of the catalogue. Queries contain its name and ids. */
 export type Sample = {

@@ -2,7 +2,7 @@ import { newId } from '@vault-and-tracker/service-kit/core/ids'
 import type { Selectable } from 'kysely'
 import { onPage, readPage, userIdOf } from '../db/queries.store.ts'
 import type { AdminLogTable, Db } from '../db/schema.ts'
-import { cutText } from '../releases/search-tokens.ts'
+import { cutText } from '../releases/search-words.ts'
 import type {
   ActedBy,
   AdminAction,

@@ -1,6 +1,6 @@
 import type { Release } from './release.ts'
 import { MUSIC_CODECS } from './release-name-tags.ts'
-import { wordsOf } from './search-tokens.ts'
+import { wordsOf } from './search-words.ts'
 
 /** The fields of a torrent that relate it to others. */
 export type KnownRelease = {

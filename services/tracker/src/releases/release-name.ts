@@ -16,7 +16,7 @@ import {
   findYear,
   MUSIC_CODECS,
 } from './release-name-tags.ts'
-import { cutText } from './search-tokens.ts'
+import { cutText } from './search-words.ts'
 
 export type { ParsedRelease, Release } from './release.ts'
 
