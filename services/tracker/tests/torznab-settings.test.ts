@@ -94,10 +94,9 @@ test('another replica applies a change when it is notified', async () => {
   const invalidations = await createInvalidations({ url: tracker.redisUrl, redis, logger, resources })
   const replica = createTorznabSettings({
     store: createTorznabSettingsStore(tracker.db),
-    publish: invalidations.publish,
+    invalidations,
     clock: { now: () => 0 },
   })
-  invalidations.addCache({ onChange: (change) => replica.forget(change), onMissed: () => replica.revalidateAll() })
   try {
     expect(await replica.current()).toEqual(DEFAULTS)
     await tracker.sql('update torznab_settings set search_limit = 31')

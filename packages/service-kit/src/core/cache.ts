@@ -140,23 +140,6 @@ export function createLookupCache<Key extends string, Value>(
   }
 }
 
-/** A cache of the only value of a source; see {@link createLookupCache}. @param options `load` returns no absence */
-export function createValueCache<Value>(
-  options: Pick<LookupCacheOptions<'value', Value>, 'clock' | 'valueTtlMs' | 'serveStale'> & {
-    readonly load: () => Promise<Value>
-  },
-) {
-  const cache = createLookupCache<'value', Value>({ ...options, maxValues: 1, maxAbsences: 1, absenceTtlMs: 0 })
-  return {
-    /** The cached value, or a new one. @throws the error of loading, if nothing is cached */
-    get: async (): Promise<Value> => (await cache.get('value')) ?? options.load(),
-    /** Drops a changed value. */
-    forget: () => cache.forget('value'),
-    /** Loads the value again at its next use, because changes may have been missed. */
-    revalidateAll: () => cache.revalidateAll(),
-  }
-}
-
 /** A loader of one key that reads keys requested at about the same time in one call; see `createBatcher`. */
 export function batchedLoader<Key extends string, Value>(
   loadMany: (keys: readonly Key[]) => Promise<ReadonlyMap<Key, Value>>,

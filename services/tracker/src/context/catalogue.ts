@@ -5,6 +5,7 @@ import { createCategories } from '../categories/categories.ts'
 import type { Schema } from '../db/schema.ts'
 import { createOwnTorrentStore } from '../own-torrents/own-torrents.store.ts'
 import { createOwnTorrents } from '../own-torrents/own-torrents.ts'
+import { createCatalogueCache } from '../search/catalogue-state.ts'
 import { createSearchMetrics } from '../search/search.metrics.ts'
 import { createSearchStore } from '../search/search.store.ts'
 import { createSearch } from '../search/search.ts'
@@ -19,9 +20,9 @@ import { createReindexStore } from '../torrents/reindex.store.ts'
 import { createReindex } from '../torrents/reindex.ts'
 import { createTorrentFileReader } from '../torrents/torrent-file.thread.ts'
 import { createTorrentPreviews } from '../torrents/torrent-preview.ts'
+import { createListedTorrents } from '../torrents/torrent-rows.store.ts'
 import { createTorrentStore } from '../torrents/torrents.store.ts'
 import { createTorrents, type Torrents } from '../torrents/torrents.ts'
-import { createCatalogueState } from '../torznab/catalogue-state.ts'
 import type { AccountUseCases } from './accounts.ts'
 import type { Connections } from './connections.ts'
 import { createTorrentEvents } from './events.ts'
@@ -54,27 +55,16 @@ export function createCatalogue(
   const { config, db, invalidations, clock, resources } = connections
   const { publish } = invalidations
   const categories = createCategories({ store: createCategoryStore(db), publish, clock })
-  const catalogueState = createCatalogueState({
-    categories: () => categories.all(),
-    categoryIds: () => categories.idsWithDeleted(),
-    rates: () => site.read(),
-    requiredSeedSeconds: () => site.requiredSeedSeconds(),
-    clock,
-  })
-  invalidations.addCache({ onChange: catalogueState.forget, onMissed: catalogueState.revalidateAll })
+  const catalogueCache = createCatalogueCache({ categories, site, invalidations, clock })
   const torrentStore = createTorrentStore(db)
+  const listedTorrents = createListedTorrents(db)
   const { searches, queue } = createSearches(connections)
   const peerTtlMs = timeToLive(config.ANNOUNCE_INTERVAL) * 1_000
   const search = createSearch({
     store: createSearchStore(db, searches, connections.countLimits),
     queue,
-    torrents: torrentStore,
-    categories: {
-      all: async () => (await catalogueState.current()).categories,
-      idsWithDeleted: async () => (await catalogueState.current()).categoryIds,
-    },
-    clock,
-    peerTtlMs,
+    torrents: listedTorrents,
+    ...{ catalogue: catalogueCache, clock, peerTtlMs },
   })
   const torrentFiles = createTorrentFileReader(connections)
   resources.defer(() => torrentFiles.close())
@@ -85,7 +75,7 @@ export function createCatalogue(
     categories,
     publish,
     clock,
-    approval: () => site.current(),
+    site,
     bytesPerDay: config.UPLOAD_BYTES_PER_DAY,
     source,
     publicUrl: config.PUBLIC_URL,
@@ -94,32 +84,23 @@ export function createCatalogue(
     socketUrl: config.WEBSOCKET ? (passkey) => announceUrl(passkey).replace(/^http/i, 'ws') : undefined,
   })
   addBackground(connections, torrents)
-  const siteRates = async () => (await catalogueState.current()).rates
-  const events = createTorrentEvents(connections, { torrents: torrentStore, siteRates })
+  const events = createTorrentEvents(connections, { torrents: listedTorrents, catalogue: catalogueCache })
   const torrentPreviews = createTorrentPreviews({ store: torrentStore, torrentFiles, categories, source })
   return {
     useCases: {
       categories,
       torrents,
       torrentPreviews,
-      ...createTorrentPage(connections, {
-        torrents,
-        accounts,
-        siteRates,
-        requiredSeedSeconds: () => site.requiredSeedSeconds(),
-      }),
+      ...createTorrentPage(connections, { torrents, accounts, catalogue: catalogueCache }),
       search,
       ownTorrents: createOwnTorrents({
         store: createOwnTorrentStore(searches),
-        clock,
-        peerTtlMs,
-        requiredSeedSeconds: () => site.requiredSeedSeconds(),
-        queue,
+        ...{ site, clock, peerTtlMs, queue },
       }),
       adminLog: createAdminLog(db),
       bookmarks: createBookmarks({ store: createBookmarkStore(db), clock }),
     },
-    catalogueState,
+    catalogueCache,
     events,
   }
 }

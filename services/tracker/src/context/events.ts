@@ -17,7 +17,7 @@ const BEAT_EVERY_MS = 15_000
 /** Creates the stream of events, which every process reads after each change of a torrent. */
 export function createTorrentEvents(
   { config, db, clock, logger, invalidations, background }: Connections,
-  parts: Pick<Parameters<typeof createEvents>[0], 'torrents' | 'siteRates'>,
+  parts: Pick<Parameters<typeof createEvents>[0], 'torrents' | 'catalogue'>,
 ): Events {
   const events = createEvents({ ...parts, store: createEventStore(db), publicUrl: config.PUBLIC_URL, clock })
   const onError = (error: unknown): void => logger.warn({ err: error }, 'could not read events; will retry')

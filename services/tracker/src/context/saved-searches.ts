@@ -46,7 +46,7 @@ export function createSavedSearchUseCases(
   const feeds = createFeeds({
     ...{ tokens, apiTokens, savedSearches, search, torrents, bookmarks },
     accounts: parts.accounts.accounts,
-    catalogue: parts.catalogue.catalogueState,
+    catalogue: parts.catalogue.catalogueCache,
     settings: parts.torznab.useCases.torznabConfiguration,
     limits: parts.torznab.limits,
     recordAddress: parts.recordAddress,

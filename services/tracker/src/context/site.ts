@@ -19,12 +19,8 @@ export function createSite({ config, db, invalidations, clock }: Connections) {
       seedHours: config.SEED_HOURS,
       staffSecondFactor: config.STAFF_SECOND_FACTOR,
     },
-    publish: invalidations.publish,
+    invalidations,
     clock,
-  })
-  invalidations.addCache({
-    onChange: (change) => siteConfiguration.forget(change),
-    onMissed: () => siteConfiguration.revalidateAll(),
   })
   return { siteConfiguration, rules: createRules({ store: createRulesStore(db), clock }) }
 }

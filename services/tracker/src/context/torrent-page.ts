@@ -1,9 +1,9 @@
 import type { Accounts } from '../accounts/accounts.ts'
-import type { Rates } from '../announce/lookups.ts'
 import { createReportStore } from '../reports/reports.store.ts'
 import { createReports } from '../reports/reports.ts'
 import { createReviewStore } from '../reviews/reviews.store.ts'
 import { createReviews } from '../reviews/reviews.ts'
+import type { CatalogueCache } from '../search/catalogue-state.ts'
 import { createTorrentHistoryStore } from '../swarm-statistics/torrent-history.store.ts'
 import { createTorrentHistories } from '../swarm-statistics/torrent-history.ts'
 import { createTorrentDetails } from '../torrents/torrent-details.ts'
@@ -15,12 +15,7 @@ const SAMPLE_EVERY_MS = 600_000
 /** Creates what the page of a torrent shows: details, peers over time, reports and reviews. */
 export function createTorrentPage(
   connections: Connections,
-  deps: {
-    torrents: Torrents
-    accounts: Accounts
-    siteRates: () => Promise<Rates>
-    requiredSeedSeconds: () => Promise<number>
-  },
+  deps: { torrents: Torrents; accounts: Accounts; catalogue: CatalogueCache },
 ) {
   const { torrents } = deps
   const { db, clock, logger, background } = connections

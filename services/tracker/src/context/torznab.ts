@@ -41,12 +41,7 @@ export function createTorznabPart(
 ) {
   const { config, db, redis, invalidations, clock, logger } = connections
   const { search, torrents, adminLog } = parts.useCases
-  const settings = createTorznabSettings({
-    store: createTorznabSettingsStore(db),
-    publish: invalidations.publish,
-    clock,
-  })
-  invalidations.addCache({ onChange: (change) => settings.forget(change), onMissed: () => settings.revalidateAll() })
+  const settings = createTorznabSettings({ store: createTorznabSettingsStore(db), invalidations, clock })
   const limits = createTorznabLimits({ redis, functions: createRedisFunctions(redis, 'torznab'), clock })
   const log = createLog(connections)
   const torznab = createTorznab({
@@ -64,7 +59,7 @@ export function createTorznabPart(
           registration: { available: registration !== 'closed', open: registration === 'open' },
         }
       },
-      catalogue: parts.catalogueState,
+      catalogue: parts.catalogueCache,
       search,
       torrents,
       clock,

@@ -14,7 +14,7 @@ export function createUnit3dUseCases(
     unit3d: createUnit3d({
       ...{ torrents, search, ownTorrents, activity: accounts.activity },
       store: createUnit3dStore(db),
-      categories: async () => (await catalogue.catalogueState.current()).categories,
+      catalogue: catalogue.catalogueCache,
       publicUrl: config.PUBLIC_URL,
     }),
   }

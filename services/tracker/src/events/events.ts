@@ -1,6 +1,7 @@
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { bestOf, type Rates } from '../announce/lookups.ts'
-import type { ListedTorrent } from '../search/listed-torrent.ts'
+import type { CatalogueCache } from '../search/catalogue-state.ts'
+import type { ListedTorrent, ListedTorrents } from '../search/listed-torrent.ts'
 
 /** A torrent that members see for the first time, as any of them may see it. */
 export type TorrentEvent = {
@@ -60,8 +61,8 @@ const DAY_MS = 86_400_000
  */
 export function createEvents(deps: {
   store: EventStore
-  torrents: { byIds(ids: readonly string[]): Promise<readonly ListedTorrent[]> }
-  siteRates: () => Promise<Rates>
+  torrents: ListedTorrents
+  catalogue: CatalogueCache
   publicUrl: string
   clock: Clock
 }) {
@@ -73,10 +74,10 @@ export function createEvents(deps: {
   async function load(stored: readonly StoredEvent[]): Promise<readonly TorrentEvent[]> {
     const torrents = await deps.torrents.byIds(stored.map(({ torrentId }) => torrentId))
     const visible = new Map(torrents.filter(({ state }) => state === 'approved').map((each) => [each.id, each]))
-    const site = await deps.siteRates()
+    const { rates } = await deps.catalogue.current()
     return stored.flatMap(({ id, torrentId }) => {
       const torrent = visible.get(torrentId)
-      return torrent === undefined ? [] : [{ id, torrent: publicFacts(torrent, site, deps.publicUrl) }]
+      return torrent === undefined ? [] : [{ id, torrent: publicFacts(torrent, rates, deps.publicUrl) }]
     })
   }
 

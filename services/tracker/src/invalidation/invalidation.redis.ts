@@ -5,6 +5,7 @@ import type { Redis } from 'ioredis'
 import {
   type Invalidation,
   type InvalidationHandlers,
+  type Invalidations,
   invalidationChannel,
   type PublishInvalidation,
 } from './invalidation.ts'
@@ -40,16 +41,10 @@ export function subscribeToInvalidations(
 }
 
 /**
- * Delivers changes by any process to every cache of this process, over one connection. Changes by this process are
- * delivered immediately, so that a client reads the value it has just changed.
+ * Subscribes to the invalidations of all processes.
+ *
+ * @throws an error that `isUnavailable` recognises if Redis does not respond
  */
-export type Invalidations = {
-  readonly publish: PublishInvalidation
-  /** Adds a cache, which receives subsequent changes. */
-  addCache(cache: InvalidationHandlers): void
-}
-
-/** @throws an error that `isUnavailable` recognises if Redis does not respond */
 export async function createInvalidations(options: {
   url: string
   redis: Redis

@@ -1,3 +1,6 @@
+import { createLookupCache } from '@vault-and-tracker/service-kit/core/cache'
+import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
+
 /**
  * The Redis channel of invalidations. Logical databases of a server share its channels, so the name includes the
  * database: trackers on the same Redis server receive only their own messages.
@@ -35,6 +38,45 @@ export type InvalidationHandlers = {
   readonly onChange: (change: Invalidation) => void
   /** Called after messages may have been missed, once the subscription works again. */
   readonly onMissed: () => void
+}
+
+/**
+ * Delivers changes by any process to every cache of this process, over one connection. Changes by this process are
+ * delivered immediately, so that a client reads the value it has just changed.
+ */
+export type Invalidations = {
+  readonly publish: PublishInvalidation
+  /** Adds a cache, which receives subsequent changes. */
+  addCache(cache: InvalidationHandlers): void
+}
+
+/** The bound on the effect of a lost invalidation. */
+const TTL_MS = 30_000
+
+/**
+ * Caches the only value of a source. A change of one of these kinds drops it on all replicas.
+ *
+ * @param options `serveStale` is that of `createLookupCache`
+ * @returns reads the value; throws the error of `load` if nothing is cached
+ */
+export function cachedValue<Value>(options: {
+  load: () => Promise<Value>
+  changedBy: readonly Invalidation['kind'][]
+  invalidations: Pick<Invalidations, 'addCache'>
+  clock: Clock
+  serveStale: boolean
+}): () => Promise<Value> {
+  const { load, changedBy, invalidations, clock, serveStale } = options
+  const cache = createLookupCache<'value', Value>({
+    ...{ load, clock, serveStale, valueTtlMs: TTL_MS, absenceTtlMs: 0, maxValues: 1, maxAbsences: 1 },
+  })
+  invalidations.addCache({
+    onChange: ({ kind }) => {
+      if (changedBy.includes(kind)) cache.forget('value')
+    },
+    onMissed: cache.revalidateAll,
+  })
+  return async () => (await cache.get('value')) ?? load()
 }
 
 /** Checks what an expelled user has open, or what all have open after messages may have been missed. */

@@ -2,6 +2,7 @@ import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import type { Listed, Page, Total } from '../pagination.ts'
 import { TORRENT_STATES } from '../search/listed-torrent.ts'
 import type { SearchQueue } from '../search/search-queue.ts'
+import type { SiteConfiguration } from '../site-settings/site-settings.ts'
 
 /** The lists of a member's torrents. `duties` are torrents that they still have to seed. */
 export const OWN_LISTS = ['uploads', 'seeding', 'leeching', 'snatched', 'duties'] as const
@@ -83,21 +84,20 @@ export type OwnTorrents = ReturnType<typeof createOwnTorrents>
  *
  * Reads take turns with searches, so that members with many torrents delay no one else.
  *
- * @param deps peers whose last announce is older than `peerTtlMs` are not active; `requiredSeedSeconds` is 0 if the site
- *   requires nothing
+ * @param deps peers whose last announce is older than `peerTtlMs` are not active
  */
 export function createOwnTorrents(deps: {
   store: OwnTorrentStore
   clock: Clock
   peerTtlMs: number
-  requiredSeedSeconds: () => Promise<number>
+  site: Pick<SiteConfiguration, 'requiredSeedSeconds'>
   queue: Pick<SearchQueue, 'admit' | 'run'>
 }) {
   const inTurn = <T>(userId: string, read: () => Promise<T>): Promise<T> =>
     deps.queue.admit(userId, () => deps.queue.run(userId, read))
   const queryOf = async (userId: string, list: OwnList): Promise<OwnQuery> => {
     const activeSince = new Date(deps.clock.now() - deps.peerTtlMs)
-    return { userId, list, activeSince, requiredSeconds: await deps.requiredSeedSeconds() }
+    return { userId, list, activeSince, requiredSeconds: await deps.site.requiredSeedSeconds() }
   }
 
   return {

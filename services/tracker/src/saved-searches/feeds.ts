@@ -3,13 +3,13 @@ import { type Account, type Accounts, refusalOf } from '../accounts/accounts.ts'
 import type { RecordAddress } from '../addresses/addresses.ts'
 import type { Category } from '../categories/categories.ts'
 import { apiError } from '../errors.ts'
+import type { CatalogueCache, CatalogueState } from '../search/catalogue-state.ts'
 import type { Search } from '../search/search.ts'
 import type { ApiTokens, TokenVerdict } from '../tokens/api-tokens.ts'
 import { type LinkingToken, linkKeyOf } from '../tokens/token-text.ts'
 import type { FeedList, OwnedToken, Tokens } from '../tokens/tokens.ts'
 import type { Bookmarks } from '../torrents/bookmarks.ts'
 import type { Torrents } from '../torrents/torrents.ts'
-import type { CatalogueState, CatalogueStates } from '../torznab/catalogue-state.ts'
 import { feedItems } from '../torznab/feed-items.ts'
 import type { TorznabLimits } from '../torznab/limits.ts'
 import type { TorznabConfiguration } from '../torznab/settings.ts'
@@ -67,7 +67,7 @@ export function createFeeds(deps: {
   bookmarks: Pick<Bookmarks, 'newest'>
   search: Pick<Search, 'list'>
   torrents: Pick<Torrents, 'download'>
-  catalogue: CatalogueStates
+  catalogue: CatalogueCache
   settings: Pick<TorznabConfiguration, 'current'>
   limits: TorznabLimits
   recordAddress: Pick<RecordAddress, 'ofText'>

@@ -1,8 +1,8 @@
-import { createValueCache } from '@vault-and-tracker/service-kit/core/cache'
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import type { Rates } from '../announce/lookups.ts'
-import type { Category } from '../categories/categories.ts'
-import type { Invalidation } from '../invalidation/invalidation.ts'
+import type { Categories, Category } from '../categories/categories.ts'
+import { cachedValue, type Invalidations } from '../invalidation/invalidation.ts'
+import type { SiteConfiguration } from '../site-settings/site-settings.ts'
 
 /** The state of the whole catalogue that nearly every search needs. */
 export type CatalogueState = {
@@ -14,37 +14,32 @@ export type CatalogueState = {
   readonly requiredSeedSeconds: number
 }
 
-/** The bound on the effect of a lost invalidation. */
-const TTL_MS = 30_000
+/** The cached state of the catalogue. */
+export type CatalogueCache = ReturnType<typeof createCatalogueCache>
 
-export type CatalogueStates = ReturnType<typeof createCatalogueState>
-
-/** Caches the state of the catalogue. A change drops it on all replicas. */
-export function createCatalogueState(deps: {
-  categories: () => Promise<readonly Category[]>
-  categoryIds: () => Promise<readonly string[]>
-  rates: () => Promise<Rates>
-  requiredSeedSeconds: () => Promise<number>
+/** Caches the state of the catalogue. */
+export function createCatalogueCache(deps: {
+  categories: Pick<Categories, 'all' | 'idsWithDeleted'>
+  site: Pick<SiteConfiguration, 'read' | 'requiredSeedSeconds'>
+  invalidations: Pick<Invalidations, 'addCache'>
   clock: Clock
 }) {
+  const { categories, site, invalidations, clock } = deps
   const load = async (): Promise<CatalogueState> => {
-    const [categories, categoryIds, rates, requiredSeedSeconds] = await Promise.all([
-      deps.categories(),
-      deps.categoryIds(),
-      deps.rates(),
-      deps.requiredSeedSeconds(),
+    const [all, categoryIds, rates, requiredSeedSeconds] = await Promise.all([
+      categories.all(),
+      categories.idsWithDeleted(),
+      site.read(),
+      site.requiredSeedSeconds(),
     ])
-    return { categories, categoryIds, rates, requiredSeedSeconds }
+    return { categories: all, categoryIds, rates, requiredSeedSeconds }
   }
-  const cache = createValueCache({ load, clock: deps.clock, valueTtlMs: TTL_MS, serveStale: false })
   return {
-    /** The cached state. Throws the error of a failed load. */
-    current: () => cache.get(),
-    /** Drops the state if a change outdated it. */
-    forget: (change: Invalidation): void => {
-      if (change.kind === 'site-settings' || change.kind === 'categories') cache.forget()
-    },
-    /** Loads the state again at its next use, because changes may have been missed. */
-    revalidateAll: () => cache.revalidateAll(),
+    /** @throws the error of a failed load */
+    current: cachedValue({
+      load,
+      changedBy: ['site-settings', 'categories'],
+      ...{ invalidations, clock, serveStale: false },
+    }),
   }
 }

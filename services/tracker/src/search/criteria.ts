@@ -155,3 +155,94 @@ function requireFew(alternatives: number): void {
 function numbered(kinds: AnyOf, range: NumberRange): AnyOf {
   return kinds.flatMap((kind) => Array.from({ length: lengthOf(range) }, (_, i) => `${kind}${String(range.from + i)}`))
 }
+
+/** The smallest sizes of the steps of the index except the first: powers of two from 1 MiB to 1 TiB. */
+const STEPS = Array.from({ length: 21 }, (_, power) => 2 ** (20 + power))
+
+/** The same for the fine steps, eight in each of the steps except the first and the last. */
+const FINE = 8
+const FINE_STEPS = STEPS.flatMap((size, i) =>
+  Array.from({ length: i === STEPS.length - 1 ? 1 : FINE }, (_, part) => size + (size / FINE) * part),
+)
+
+/** Bytes, inclusive. */
+export type SizeRange = { readonly minSize: number; readonly maxSize: number }
+
+/** The terms of the index for the sizes in a range, and for few other sizes. */
+export function sizeTerms({ minSize, maxSize }: SizeRange): AnyOf {
+  return numbers(stepOf(STEPS, minSize), stepOf(STEPS, maxSize)).flatMap((step) => {
+    const [first, end] = [STEPS[step - 1], STEPS[step]]
+    if (first === undefined || end === undefined || (minSize <= first && maxSize >= end - 1)) return [`#z${step}`]
+    const [from, to] = [Math.max(minSize, first), Math.min(maxSize, end - 1)]
+    return numbers(stepOf(FINE_STEPS, from), stepOf(FINE_STEPS, to)).map((fine) => `#f${fine}`)
+  })
+}
+
+/** The whole steps in a range, which contain no other sizes, and the ends of the range. */
+function sizeParts({ minSize, maxSize }: SizeRange): {
+  whole: readonly SizeRange[]
+  ends: readonly SizeRange[]
+} {
+  const edges = STEPS.filter((step) => step > minSize && step <= maxSize)
+  const whole = edges.slice(1).map((edge, i) => ({ minSize: edges[i] ?? 0, maxSize: edge - 1 }))
+  const [first, last] = [edges[0], edges.at(-1)]
+  if (first === undefined || last === undefined) return { whole, ends: [{ minSize, maxSize }] }
+  return {
+    whole,
+    ends: [
+      { minSize, maxSize: first - 1 },
+      { minSize: last, maxSize },
+    ],
+  }
+}
+
+/** The number of a step, from 0. */
+function stepOf(steps: readonly number[], size: number): number {
+  return steps.filter((step) => step <= size).length
+}
+
+function numbers(from: number, to: number): readonly number[] {
+  return Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i)
+}
+
+/** Each part costs 0.3 ms, even if it matches nothing. */
+const MAX_GROUPS = 8
+
+/**
+ * Criteria that together match the same torrents, each of them once. The index is several times slower at alternatives
+ * than at each of them, and the first parts may have enough matches.
+ */
+export function alternativesOf(criteria: Criteria): readonly Criteria[] {
+  const { categoryIds = [], facets, release } = criteria
+  const years = facets.find((any) => any.every((facet) => facet.startsWith('#y'))) ?? []
+  return [
+    sizesOf(criteria),
+    split(categoryIds, (some) => ({ ...criteria, categoryIds: some })),
+    split(years, (some) => ({ ...criteria, facets: facets.map((any) => (any === years ? some : any)) })),
+    // A torrent has only one of these, but possibly several languages.
+    ...(['resolution', 'source', 'codec'] as const).map((field) =>
+      split(release[field] ?? [], (some) => ({ ...criteria, release: { ...release, [field]: some } })),
+    ),
+  ].reduce((most, parts) => (parts.length > most.length ? parts : most), [criteria])
+}
+
+function sizesOf(criteria: Criteria): readonly Criteria[] {
+  const { minSize, maxSize } = criteria
+  if (minSize === undefined && maxSize === undefined) return []
+  const { whole, ends } = sizeParts({ minSize: minSize ?? 0, maxSize: maxSize ?? Number.MAX_SAFE_INTEGER })
+  const joined = groups(whole).map((some) => ({ minSize: some[0]?.minSize, maxSize: some.at(-1)?.maxSize }))
+  // Of the torrents in the ends, some are outside of the range.
+  return [...joined, ...ends].map((part) => ({ ...criteria, ...part }))
+}
+
+function split(values: AnyOf, part: (some: AnyOf) => Criteria): readonly Criteria[] {
+  return groups([...new Set(values)]).map(part)
+}
+
+/** At most `MAX_GROUPS` groups of neighbours. */
+function groups<Item>(items: readonly Item[]): readonly (readonly Item[])[] {
+  const length = Math.ceil(items.length / MAX_GROUPS)
+  return Array.from({ length: Math.ceil(items.length / Math.max(1, length)) }, (_, i) =>
+    items.slice(i * length, (i + 1) * length),
+  )
+}

@@ -42,3 +42,9 @@ export type ListedTorrent = {
   /** Another one after each change of the torrent, so that staff decide about what they saw. */
   readonly version: string
 }
+
+/** Reads the torrents of lists. */
+export type ListedTorrents = {
+  /** Torrents in the order of their ids, except deleted ones. */
+  byIds(ids: readonly string[]): Promise<readonly ListedTorrent[]>
+}

@@ -1,6 +1,13 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { AliveCriterion, AnyOf, CreatedAfter, Criteria, OwnCriterion, ReleaseField } from './criteria.ts'
-import { sizeTerms } from './size-steps.ts'
+import {
+  type AliveCriterion,
+  type AnyOf,
+  type CreatedAfter,
+  type Criteria,
+  type OwnCriterion,
+  type ReleaseField,
+  sizeTerms,
+} from './criteria.ts'
 
 export const SORT_COLUMNS = { created: 'created_at', size: 'size', seeders: 'seeders', leechers: 'leechers' } as const
 

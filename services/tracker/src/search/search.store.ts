@@ -12,14 +12,16 @@ import {
   examinedMatches,
   type FacetedPage,
   fewMatches,
+  inOrder,
   isOwn,
   matches,
   type Result,
   type Session,
+  walk,
+  walkedTorrents,
   withStats,
 } from './search-matches.store.ts'
 import { OutOfTime } from './search-queue.ts'
-import { inOrder, walk, walkedTorrents } from './search-walks.store.ts'
 import type { Page, SearchStatements, SearchStore } from './statements.ts'
 import { SIMILAR_WORDS } from './suggestions.ts'
 

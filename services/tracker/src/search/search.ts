@@ -1,12 +1,13 @@
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import type { WantedEpisode } from '@vault-and-tracker/torznab-xml'
-import { type Categories, type Category, findBySlug, withSubcategories } from '../categories/categories.ts'
+import { type Category, findBySlug, withSubcategories } from '../categories/categories.ts'
 import { apiError, isApiError } from '../errors.ts'
 import { MAX_OFFSET, totalOf } from '../pagination.ts'
 import { memberWords, orInitials, searchWords, splitExclusions } from '../releases/search-words.ts'
+import type { CatalogueCache } from './catalogue-state.ts'
 import { allOf, type Criteria, episodeFacets, idFacets, isPlain, yearFacets } from './criteria.ts'
 import { facetsOf } from './facets.ts'
-import type { ListedTorrent } from './listed-torrent.ts'
+import type { ListedTorrent, ListedTorrents } from './listed-torrent.ts'
 import type { Faceted, FilterQuery, Found, ListFilters, ListQuery, SearchQuery, TorrentPage } from './queries.ts'
 import { createCoalescer, type SearchQueue } from './search-queue.ts'
 import type { Page, RecentMatches, SearchStatements, SearchStore } from './statements.ts'
@@ -32,13 +33,13 @@ const NEWEST_FIRST = { sort: 'created', order: 'desc' } as const
 export function createSearch(deps: {
   store: SearchStore
   queue: SearchQueue
-  torrents: { byIds(ids: readonly string[]): Promise<readonly ListedTorrent[]> }
-  categories: Pick<Categories, 'all' | 'idsWithDeleted'>
+  torrents: ListedTorrents
+  catalogue: CatalogueCache
   clock: Clock
   /** A peer whose last announce is older is not seeding. */
   peerTtlMs: number
 }) {
-  const { store, queue, torrents, clock } = deps
+  const { store, queue, torrents, catalogue, clock } = deps
   const finds = createCoalescer<Found>()
   const lists = createCoalescer<TorrentPage>()
   const faceted = createCoalescer<Faceted>()
@@ -183,7 +184,8 @@ export function createSearch(deps: {
       statements.facets(await wanted.criteria(statements)),
     )
     if (!total.totalIsExact) return total
-    const slugs = new Map((await deps.categories.all()).map(({ id, slug }) => [id, slug]))
+    const { categories } = await catalogue.current()
+    const slugs = new Map(categories.map(({ id, slug }) => [id, slug]))
     return { ...total, facets: facetsOf(values, slugs) }
   }
 
@@ -194,8 +196,8 @@ export function createSearch(deps: {
     const tokens = [...words, ...prefixes.slice(-1)]
     // Punctuation alone contains no words, and finds nothing rather than everything.
     if (!isBlank(query.search) && tokens.length + without.length === 0) return undefined
-    const allCategoryIds = await deps.categories.idsWithDeleted()
-    const within = { ...(await filtered(query, member, allCategoryIds)), without }
+    const { categories, categoryIds: allCategoryIds } = await catalogue.current()
+    const within = { ...(await filtered(query, member, categories, allCategoryIds)), without }
     const criteria = async (statements: SearchStatements): Promise<Criteria> => ({
       ...within,
       ...(await wordCriteria(statements, orInitials(words, text), prefixes)),
@@ -204,10 +206,14 @@ export function createSearch(deps: {
   }
 
   /** The criteria of filters, except words. @throws ApiError BAD_REQUEST for an unknown category or uploader */
-  async function filtered(query: FilterQuery, member: string, allCategoryIds: readonly string[]): Promise<Criteria> {
+  async function filtered(
+    query: FilterQuery,
+    member: string,
+    categories: readonly Category[],
+    allCategoryIds: readonly string[],
+  ): Promise<Criteria> {
     const { category, year, freeleech, minSize, maxSize, maxAge, alive, uploader, mine } = query
-    const all = category === undefined ? [] : await deps.categories.all()
-    const categoryIds = categoryIdsFor(all, category)
+    const categoryIds = categoryIdsFor(categories, category)
     const now = new Date(clock.now())
     const wanted = wantedEpisode(query)
     const ids = [idFacets({ imdb: query.imdb }), idFacets({ tmdb: query.tmdb }), idFacets({ tvdb: query.tvdb })]

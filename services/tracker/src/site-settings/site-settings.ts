@@ -1,8 +1,7 @@
-import { createValueCache } from '@vault-and-tracker/service-kit/core/cache'
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { isUnavailable } from '@vault-and-tracker/service-kit/core/unavailable'
 import { type ActedBy, actedBy } from '../admin-log/admin-log.ts'
-import type { Invalidation, PublishInvalidation } from '../invalidation/invalidation.ts'
+import { cachedValue, type Invalidations } from '../invalidation/invalidation.ts'
 import { type Logo, readLogo } from './logo.ts'
 
 export const REGISTRATIONS = ['open', 'invite', 'closed'] as const
@@ -70,27 +69,29 @@ export type SiteSettingsStore = {
 
 export type SiteConfiguration = ReturnType<typeof createSiteSettings>
 
-/** The bound on the effect of a lost invalidation. */
-const TTL_MS = 30_000
 const HOUR_SECONDS = 3_600
 
 /** Reads and changes site-wide settings. */
 export function createSiteSettings(deps: {
   store: SiteSettingsStore
   defaults: SiteDefaults
-  publish: PublishInvalidation
+  invalidations: Invalidations
   clock: Clock
 }) {
-  const { store, defaults, clock } = deps
-  const cache = createValueCache({ load: () => store.read(), clock, valueTtlMs: TTL_MS, serveStale: true })
+  const { store, defaults, invalidations, clock } = deps
+  const cached = cachedValue({
+    load: () => store.read(),
+    changedBy: ['site-settings'],
+    ...{ invalidations, clock, serveStale: true },
+  })
   let shown: Logo | undefined
 
   async function current(): Promise<CurrentSite> {
-    return inForce(await cache.get(), defaults)
+    return inForce(await cached(), defaults)
   }
 
   async function changed(settings: SiteSettings): Promise<SiteSettings> {
-    await deps.publish({ kind: 'site-settings' })
+    await invalidations.publish({ kind: 'site-settings' })
     return settings
   }
   return {
@@ -146,14 +147,6 @@ export function createSiteSettings(deps: {
         dismissed: checklistDismissed,
       }
     },
-
-    /** Drops the cached settings if a change outdated them. */
-    forget(change: Invalidation): void {
-      if (change.kind === 'site-settings') cache.forget()
-    },
-
-    /** Loads the settings again at their next use, because changes may have been missed. */
-    revalidateAll: () => cache.revalidateAll(),
   }
 }
 

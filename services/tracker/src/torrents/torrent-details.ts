@@ -2,6 +2,7 @@ import type { Account } from '../accounts/accounts.ts'
 import { ratioOf } from '../accounts/activity.ts'
 import { bestOf, type Rates } from '../announce/lookups.ts'
 import { type Media, parseMediaInfo } from '../releases/media-info.ts'
+import type { CatalogueCache } from '../search/catalogue-state.ts'
 import type { RelatedTorrent, Torrents, TorrentTexts } from './torrents.ts'
 
 /** What a download costs a member. */
@@ -28,21 +29,19 @@ export type TorrentDetails = ReturnType<typeof createTorrentDetails>
 /** Describes one torrent in full. */
 export function createTorrentDetails(deps: {
   torrents: Pick<Torrents, 'findVisible' | 'related' | 'texts'>
-  siteRates: () => Promise<Rates>
-  requiredSeedSeconds: () => Promise<number>
+  catalogue: CatalogueCache
 }) {
   const { torrents } = deps
   return {
     /** @throws ApiError NOT_FOUND */
     async read(id: string, viewer: Account): Promise<Details> {
       const torrent = await torrents.findVisible(id, viewer)
-      const [related, texts, siteRates, seedSeconds] = await Promise.all([
+      const [related, texts, site] = await Promise.all([
         torrents.related(torrent, viewer),
         torrent.hasNfo || torrent.hasMediaInfo ? torrents.texts(id) : undefined,
-        deps.siteRates(),
-        deps.requiredSeedSeconds(),
+        deps.catalogue.current(),
       ])
-      const rates = bestOf([torrent, viewer, siteRates])
+      const rates = bestOf([torrent, viewer, site.rates])
       const counted = Math.floor((torrent.size * rates.downloadPercent) / 100)
       const { uploaded, downloaded } = viewer
       const { nfo = null, mediaInfo = null } = texts ?? {}
@@ -53,7 +52,7 @@ export function createTorrentDetails(deps: {
           ...{ ...rates, counted },
           ratio: ratioOf(uploaded, downloaded),
           ratioAfter: ratioOf(uploaded, downloaded + counted),
-          seedSeconds,
+          seedSeconds: site.requiredSeedSeconds,
         },
       }
     },

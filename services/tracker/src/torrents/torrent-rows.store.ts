@@ -1,9 +1,26 @@
-import { type InsertObject, type RawBuilder, sql } from 'kysely'
+import { CompiledQuery, type InsertObject, type RawBuilder, sql } from 'kysely'
 import type { Db, Schema } from '../db/schema.ts'
 import { type KnownRelease, releaseKeys } from '../releases/related-releases.ts'
-import type { ListedTorrent } from '../search/listed-torrent.ts'
+import type { ListedTorrent, ListedTorrents } from '../search/listed-torrent.ts'
 import { READER_VERSION } from './reindex.ts'
 import type { NewTorrent } from './torrents.ts'
+
+/** The torrents of lists in Postgres. */
+export function createListedTorrents(db: Db): ListedTorrents {
+  // Every list and search ends with this statement, so it is compiled once.
+  const { sql: statement } = listedColumns(db)
+    .where(sql<boolean>`torrents.id = any(${sql.val([])}::uuid[])`)
+    .where('torrents.deleted_at', 'is', null)
+    .compile()
+  return {
+    byIds: async (ids) => {
+      if (ids.length === 0) return []
+      const { rows } = await db.executeQuery<ListedRow>(CompiledQuery.raw(statement, [ids]))
+      const found = new Map(rows.map((row) => [row.id, toListed(row)]))
+      return ids.flatMap((id) => found.get(id) ?? [])
+    },
+  }
+}
 
 /** A query for the columns that lists show. */
 export function listedColumns(db: Db) {
@@ -67,7 +84,7 @@ export function listedColumns(db: Db) {
 }
 
 /** A row of `listedColumns`. */
-export type ListedRow = Awaited<ReturnType<ReturnType<typeof listedColumns>['executeTakeFirstOrThrow']>>
+type ListedRow = Awaited<ReturnType<ReturnType<typeof listedColumns>['executeTakeFirstOrThrow']>>
 
 /** Maps a row to the domain. */
 export function toListed(row: ListedRow): ListedTorrent {

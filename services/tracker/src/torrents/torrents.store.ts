@@ -1,5 +1,5 @@
 import { violatedUniqueConstraint } from '@vault-and-tracker/service-kit/postgres/pool'
-import { CompiledQuery, sql, type Transaction } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import { recordAdminAction } from '../admin-log/admin-log.store.ts'
 import { type ActedBy, changedFields } from '../admin-log/admin-log.ts'
 import { isForeignKeyViolation } from '../db/queries.store.ts'
@@ -10,16 +10,11 @@ import { deleteNoticesAbout, notify } from '../notices/notices.store.ts'
 import { releaseKeys, type Verdict, verdictOn } from '../releases/related-releases.ts'
 import { noticesOfChange } from './change-notices.ts'
 import { relatedTorrents, reserveContent } from './related-torrents.store.ts'
-import { type ListedRow, listedColumns, releaseRow, searchColumn, toListed, toRow } from './torrent-rows.store.ts'
+import { listedColumns, releaseRow, searchColumn, toListed, toRow } from './torrent-rows.store.ts'
 import type { NewTorrent, Torrent, TorrentChanges, TorrentStore } from './torrents.ts'
 
 /** Torrents in Postgres. */
 export function createTorrentStore(db: Db): TorrentStore {
-  // Every list and search ends with this statement, so it is compiled once.
-  const byIdsStatement = listedColumns(db)
-    .where(sql<boolean>`torrents.id = any(${sql.val([])}::uuid[])`)
-    .where('torrents.deleted_at', 'is', null)
-    .compile().sql
   return {
     byId: (id) => byId(db, id),
 
@@ -40,13 +35,6 @@ export function createTorrentStore(db: Db): TorrentStore {
           throw apiError('CONFLICT', 'This site already has this torrent.')
         throw deletedCategoryError(error)
       }
-    },
-
-    async byIds(ids) {
-      if (ids.length === 0) return []
-      const { rows } = await db.executeQuery<ListedRow>(CompiledQuery.raw(byIdsStatement, [ids]))
-      const found = new Map(rows.map((row) => [row.id, toListed(row)]))
-      return ids.flatMap((id) => found.get(id) ?? [])
     },
 
     async byInfoHash(torrent) {

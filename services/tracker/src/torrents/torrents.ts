@@ -10,7 +10,7 @@ import type { KnownRelease, Relation } from '../releases/related-releases.ts'
 import { parseReleaseName } from '../releases/release-name.ts'
 import { type NameFields, nameFieldsOf } from '../releases/search-words.ts'
 import type { ExternalIds, ListedTorrent, TorrentState } from '../search/listed-torrent.ts'
-import type { SitePolicy } from '../site-settings/site-settings.ts'
+import type { SiteConfiguration } from '../site-settings/site-settings.ts'
 import type { AnnounceKeys } from '../tokens/announce-keys.ts'
 import { type TorrentContent, type TorrentFile, type TorrentFileReader, writeTorrentFile } from './torrent-file.ts'
 
@@ -92,8 +92,6 @@ export type TorrentStore = {
    */
   create(torrent: NewTorrent): Promise<Torrent>
   byId(id: string): Promise<Torrent | undefined>
-  /** In the order of the ids, without unknown ones. */
-  byIds(ids: readonly string[]): Promise<readonly ListedTorrent[]>
   /** The torrent with one of these info hashes. */
   byInfoHash(torrent: Pick<TorrentContent, 'infoHash' | 'infoHashV2'>): Promise<ListedTorrent | undefined>
   /** Other torrents of the same title that the viewer may see, except rejected ones, newest first. At most 100. */
@@ -127,7 +125,7 @@ export function createTorrents(deps: {
   publish: PublishInvalidation
   clock: Clock
   /** With `manual` uploads of members wait for a moderator; with `manual` for both, their edits of approved torrents do. */
-  approval: () => Promise<Pick<SitePolicy, 'uploadApproval' | 'editApproval'>>
+  site: Pick<SiteConfiguration, 'current'>
   /** Bytes of .torrent files that a member can store per day; 0 for no limit. */
   bytesPerDay: number
   /** The field `source` of the info dictionary of every torrent. */
@@ -212,7 +210,7 @@ export function createTorrents(deps: {
       const release = parseReleaseName(name)
       const category = await categories.forRelease(slug, release)
       const rejection = by.role === 'member' ? await store.rejectionOf(content) : undefined
-      const { uploadApproval } = await deps.approval()
+      const { uploadApproval } = await deps.site.current()
       const waits = rejection !== undefined || (uploadApproval === 'manual' && by.role === 'member')
       const torrent = await store.create({
         ...details,
@@ -290,7 +288,7 @@ export function createTorrents(deps: {
         categoryId: chosen?.id,
       }
       const by = changesRates ? actedBy(clock, editor.id) : actedByStaff(torrent, editor)
-      const { uploadApproval, editApproval } = await deps.approval()
+      const { uploadApproval, editApproval } = await deps.site.current()
       const isModerated = uploadApproval === 'manual' && editor.role === 'member'
       const decide = (current: Torrent): DecidedChange => {
         const isApproved = current.state === 'approved'

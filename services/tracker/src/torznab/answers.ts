@@ -13,10 +13,10 @@ import {
 } from '@vault-and-tracker/torznab-xml'
 import { bestOf, type PasskeyUser } from '../announce/lookups.ts'
 import type { Category } from '../categories/categories.ts'
+import type { CatalogueCache, CatalogueState } from '../search/catalogue-state.ts'
 import type { Found } from '../search/queries.ts'
 import type { Search } from '../search/search.ts'
 import type { Torrents } from '../torrents/torrents.ts'
-import type { CatalogueState, CatalogueStates } from './catalogue-state.ts'
 import { feedItems, INTERNAL, SCENE } from './feed-items.ts'
 import { FREELEECH, PAGE_LIMITS, SUPPORTED_PARAMETERS, toSearchQuery } from './search-query.ts'
 import type { TorznabSettings } from './settings.ts'
@@ -60,7 +60,7 @@ export function createAnswers(deps: {
   /** Without a slash at the end. */
   publicUrl: string
   indexer: () => Promise<IndexerInfo>
-  catalogue: CatalogueStates
+  catalogue: CatalogueCache
   search: Pick<Search, 'find' | 'byInfoHash'>
   torrents: Pick<Torrents, 'download'>
   clock: Clock

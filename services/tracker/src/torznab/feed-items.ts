@@ -1,7 +1,7 @@
 import { type FeedItem, familyOfId, type ItemAttributes, itemCategories } from '@vault-and-tracker/torznab-xml'
 import { bestOf, type Rates } from '../announce/lookups.ts'
+import type { CatalogueState } from '../search/catalogue-state.ts'
 import type { ListedTorrent } from '../search/listed-torrent.ts'
-import type { CatalogueState } from './catalogue-state.ts'
 import { FREELEECH } from './search-query.ts'
 
 /** The Torznab ID of torrents without a category. */

@@ -1,7 +1,6 @@
-import { createValueCache } from '@vault-and-tracker/service-kit/core/cache'
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { type ActedBy, actedBy } from '../admin-log/admin-log.ts'
-import type { Invalidation, PublishInvalidation } from '../invalidation/invalidation.ts'
+import { cachedValue, type Invalidations } from '../invalidation/invalidation.ts'
 
 /** The settings of the Torznab API, which administrators change. */
 export type TorznabSettings = {
@@ -48,9 +47,6 @@ export type TorznabSettingsStore = {
 
 export type TorznabConfiguration = ReturnType<typeof createTorznabSettings>
 
-/** The bound on the effect of a lost invalidation. */
-const TTL_MS = 30_000
-
 /**
  * Reads and changes the settings of the Torznab API.
  *
@@ -58,11 +54,10 @@ const TTL_MS = 30_000
  */
 export function createTorznabSettings(deps: {
   store: TorznabSettingsStore
-  publish: PublishInvalidation
+  invalidations: Invalidations
   clock: Clock
 }) {
-  const { store, publish, clock } = deps
-  const cache = createValueCache({ load: () => store.read(), clock, valueTtlMs: TTL_MS, serveStale: true })
+  const { store, invalidations, clock } = deps
 
   return {
     /** The stored settings. */
@@ -73,22 +68,18 @@ export function createTorznabSettings(deps: {
      *
      * @throws an error that `isUnavailable` recognises if nothing is cached and Postgres is unavailable
      */
-    current: () => cache.get(),
+    current: cachedValue({
+      load: () => store.read(),
+      changedBy: ['torznab-settings'],
+      ...{ invalidations, clock, serveStale: true },
+    }),
 
     /** Changes the settings; a preset is applied before the other changes. */
     async change(changes: TorznabSettingsChanges & { preset?: PresetName | undefined }, actorId: string) {
       const { preset, ...others } = changes
       const settings = await store.change({ ...(preset && PRESETS[preset].limits), ...others }, actedBy(clock, actorId))
-      await publish({ kind: 'torznab-settings' })
+      await invalidations.publish({ kind: 'torznab-settings' })
       return settings
     },
-
-    /** Drops the cached settings if a change outdated them. */
-    forget(change: Invalidation): void {
-      if (change.kind === 'torznab-settings') cache.forget()
-    },
-
-    /** Loads the settings again at their next use, because changes may have been missed. */
-    revalidateAll: () => cache.revalidateAll(),
   }
 }

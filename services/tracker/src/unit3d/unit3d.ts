@@ -2,6 +2,7 @@ import type { Account } from '../accounts/accounts.ts'
 import type { Category } from '../categories/categories.ts'
 import { apiError, isApiError } from '../errors.ts'
 import { MAX_OFFSET } from '../pagination.ts'
+import type { CatalogueCache } from '../search/catalogue-state.ts'
 import type { ListedTorrent } from '../search/listed-torrent.ts'
 import type { Search } from '../search/search.ts'
 import type { TorrentFile } from '../torrents/torrent-file.ts'
@@ -33,7 +34,7 @@ export function createUnit3d(deps: {
   store: Unit3dStore
   torrents: Pick<Torrents, 'upload' | 'findVisible' | 'download' | 'texts'>
   search: Pick<Search, 'list' | 'byInfoHash'>
-  categories: () => Promise<readonly Category[]>
+  catalogue: CatalogueCache
   activity: {
     statistics(
       viewer: Account,
@@ -45,6 +46,8 @@ export function createUnit3d(deps: {
   publicUrl: string
 }) {
   const { store, torrents, search } = deps
+
+  const categories = async (): Promise<readonly Category[]> => (await deps.catalogue.current()).categories
 
   /** @throws ApiError NOT_FOUND */
   async function idOf(number: number): Promise<string> {
@@ -66,7 +69,7 @@ export function createUnit3d(deps: {
 
   return {
     publicUrl: deps.publicUrl,
-    categories: deps.categories,
+    categories,
 
     /**
      * Uploads a torrent to the category with a number. As in UNIT3D, `internal` counts only from staff.
@@ -74,7 +77,7 @@ export function createUnit3d(deps: {
      * @returns its number @throws ApiError as `Torrents.upload` does
      */
     async upload(by: Account, categoryNumber: number, upload: Omit<Upload, 'category'>): Promise<number> {
-      const category = categoryOf(categoryNumber, await deps.categories())
+      const category = categoryOf(categoryNumber, await categories())
       if (category === undefined) throw apiError('BAD_REQUEST', 'category: there is no category with this number.')
       const internal = upload.internal && by.role !== 'member'
       const { id } = await torrents.upload(by, { ...upload, internal, category: category.slug })
@@ -91,7 +94,7 @@ export function createUnit3d(deps: {
         const found = await search.byInfoHash(filter.infoHash)
         return { items: await numbered(found === undefined ? [] : [found], FILES_IN_LIST), hasMore: false }
       }
-      const covered = filter.categories && categoriesOf(filter.categories, await deps.categories())
+      const covered = filter.categories && categoriesOf(filter.categories, await categories())
       if (covered?.length === 0 || offset > MAX_OFFSET) return { items: [], hasMore: false }
       const category = covered?.map(({ slug }) => slug)
       const found = await foundBy(search.list({ ...filter.list, category, state: 'approved' }, viewer.id))
