@@ -50,17 +50,6 @@ export function startOpentracker(folder: string, torrents: number): Promise<Targ
   return start('opentracker (Debian)', args, '/stats')
 }
 
-/** A part of the tracker: see stage-server.ts. */
-export async function startStage(stage: 'front' | 'rules' | 'calls', stores: Stores): Promise<Target> {
-  const program = ['--import', '@vault-and-tracker/dev-env/typescript', here('stage-server.ts')]
-  const args = (port: string): string[] => [
-    ...[process.execPath, ...nodeFlagsOf('tracker'), ...program],
-    ...[port, stage, stores.redisUrl],
-  ]
-  const target = await start(stage, args, '/')
-  return { ...target, users: USERS, cpuSeconds: () => target.cpuSeconds() + cpuOfTree(stores.redisPid) }
-}
-
 /** The built tracker. */
 export async function startOurs(
   { databaseUrl, redisUrl, redisPid }: Stores,
