@@ -2,9 +2,9 @@ import { useMutation } from '@tanstack/react-query'
 import { type ApiError, read } from '@vault-and-tracker/web-kit/api'
 import { FormDialog, toast } from '@vault-and-tracker/web-kit/feedback'
 import { Copyable, TextField } from '@vault-and-tracker/web-kit/form'
+import { encode } from 'uqr'
 import { api } from '../api/client.ts'
 import { OwnPassword } from '../standing/own-password.tsx'
-import { QrCode } from './qr-code.tsx'
 import { RecoveryCodes } from './recovery-codes.tsx'
 
 /** Adds an authenticator app: password, QR code, first code, and recovery codes if it is the first factor. */
@@ -73,5 +73,17 @@ export function AddApp({ onChanged, onClose }: { onChanged: () => void; onClose:
         data-focus=""
       />
     </FormDialog>
+  )
+}
+
+/** A text as a QR code, dark on light in both themes, as cameras expect it. */
+function QrCode({ text }: { text: string }) {
+  const { size, data } = encode(text, { border: 2 })
+  const modules = data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])))
+  return (
+    <svg className="qr-code" viewBox={`0 0 ${size} ${size}`} role="img" aria-label="QR code for your app">
+      <path fill="#fff" d={`M0 0h${size}v${size}h-${size}z`} />
+      <path fill="#000" d={modules.join('')} shapeRendering="crispEdges" />
+    </svg>
   )
 }

@@ -7,9 +7,9 @@ import { Ago, formatCount, formatExactTime, formatNumberOf } from '@vault-and-tr
 import { type Column, Pages, Table, totalText } from '@vault-and-tracker/web-kit/table'
 import { useMemo } from 'react'
 import type { TorznabAddress, TorznabRequest } from '../../api/client.ts'
+import { TimeFields } from '../parts/time-fields.tsx'
 import { addresses, requests, settings } from './queries.ts'
 import { FUNCTIONS, readTorznabSearch, type TorznabSearch } from './search.ts'
-import { TimeFields } from './time-fields.tsx'
 
 /** Errors of logged requests by code. */
 const ERRORS: Readonly<Record<string, string>> = {

@@ -7,9 +7,9 @@ import { formatCount, formatExactTime } from '@vault-and-tracker/web-kit/format'
 import { Numbers, Ranges } from '@vault-and-tracker/web-kit/layout'
 import { type ReactNode, useMemo } from 'react'
 import type { TorznabStatistics } from '../../api/client.ts'
+import { TimeFields } from '../parts/time-fields.tsx'
 import { statistics as statisticsQuery } from './queries.ts'
 import { FUNCTIONS, RANGES, readTorznabSearch, type TorznabSearch } from './search.ts'
-import { TimeFields } from './time-fields.tsx'
 
 /** The use of the API in a range, compared with the previous one. */
 export function Statistics({ search }: { search: TorznabSearch }) {

@@ -1,9 +1,21 @@
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { Empty, Pending } from '@vault-and-tracker/web-kit/feedback'
 import { Ago, formatCount } from '@vault-and-tracker/web-kit/format'
 import { type Column, Table } from '@vault-and-tracker/web-kit/table'
 import type { UserAddress } from '../../api/client.ts'
+import { userAddresses } from './queries.ts'
 
 const KIND_NAMES = { web: 'Web', api: 'API or feed', announce: 'Announce' } as const
+
+/** Where a user was seen. */
+export function AddressesTab({ user }: { user: { readonly id: string; readonly username: string } }) {
+  const { data, error, refetch, dataUpdatedAt } = useQuery(userAddresses({ user: user.id }))
+  if (data === undefined)
+    return <Pending error={error} onRetry={() => void refetch()} rows={3} label="Loading addresses…" />
+  if (data.items.length === 0) return <Empty title={`No recent requests of ${user.username}.`} />
+  return <AddressTable rows={data.items} now={dataUpdatedAt} withUser={false} />
+}
 
 /** Where users were seen. */
 export function AddressTable(props: { rows: readonly UserAddress[]; now: number; withUser: boolean }) {

@@ -5,7 +5,7 @@ import { Form, SelectField, TextField, type Values } from '@vault-and-tracker/we
 import { useState } from 'react'
 import { api, type ManagedUser } from '../../api/client.ts'
 import { RateFields } from '../../release/rates-form.tsx'
-import { toLocalInput } from '../parts/local-time.ts'
+import { toLocalInput } from '../parts/time-fields.tsx'
 import { changeOf, consequences, type Rights, rightsOf } from './rights.ts'
 import { ROLE_CHOICES, STATE_CHOICES } from './search.ts'
 

@@ -1,6 +1,6 @@
 import type { Values } from '@vault-and-tracker/web-kit/form'
 import type { ManagedUser } from '../../api/client.ts'
-import { toLocalInput } from '../parts/local-time.ts'
+import { toLocalInput } from '../parts/time-fields.tsx'
 import { ROLES, STATES } from './search.ts'
 
 /** The settings of a user that administrators can change. */
