@@ -4,14 +4,13 @@ import {
   type Passkey,
   parseScrapeQuery,
   parseTrackerTarget,
-  type ScrapedTorrent,
   scrapeReply,
   type TrackerTarget,
 } from '@vault-and-tracker/bencode-tracker'
 import type { ClientConnection } from '@vault-and-tracker/service-kit/http/client-address'
 import { HttpAnnounce, type HttpAnnounceOptions } from './http-announce.ts'
 import { type Reply, refusalReply } from './reply.ts'
-import type { Scrapes } from './scrape.ts'
+import type { Scraped, Scrapes } from './scrape.ts'
 
 /** A rejected request line longer than this was too long; a shorter one contained characters that HTTP forbids. */
 const LONG_LINE = 8_192
@@ -53,15 +52,15 @@ export function createTrackerRequests(options: TrackerRequestOptions): TrackerRe
     const outcome = await scrapes.scrape(parseScrapeQuery(rawQuery), passkey, address)
     counters.timeAnswer('scrape', (performance.now() - startedMs) / 1_000)
     if (outcome.failure !== undefined) return refusalReply(outcome)
-    return { status: 200, body: bodyOf(outcome.torrents, outcome.minRequestInterval) }
+    return { status: 200, body: bodyOf(outcome) }
   }
 
   /** A full scrape returns the same list to every client, so its body is encoded once. */
-  const bodies = new WeakMap<readonly ScrapedTorrent[], Buffer>()
-  const bodyOf = (torrents: readonly ScrapedTorrent[], minRequestInterval: number): Buffer => {
-    let body = bodies.get(torrents)
-    if (body === undefined) bodies.set(torrents, (body = scrapeReply(torrents, minRequestInterval)))
-    return body
+  let full: { readonly torrents: Scraped['torrents']; readonly body: Buffer } | undefined
+  const bodyOf = ({ torrents, minRequestInterval, isFull }: Scraped): Buffer => {
+    if (!isFull) return scrapeReply(torrents, minRequestInterval)
+    if (full?.torrents !== torrents) full = { torrents, body: scrapeReply(torrents, minRequestInterval) }
+    return full.body
   }
 
   const begin = (target: TrackerTarget, sender: Sender, client: TrackerClient): void => {

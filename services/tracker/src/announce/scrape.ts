@@ -11,8 +11,11 @@ import { type TrackerMode, torrentFailure, userFailure } from './rules.ts'
 /** The outcome of a scrape: a refusal, or the counts of the requested torrents. */
 export type ScrapeOutcome = Refusal | Scraped
 
-type Scraped = {
+/** The counts of the requested torrents. */
+export type Scraped = {
   readonly failure: undefined
+  /** Whether these are all torrents; then the list is the same for all clients of a moment. */
+  readonly isFull: boolean
   readonly torrents: readonly ScrapedTorrent[]
   /** The minimum interval between scrapes, in seconds. */
   readonly minRequestInterval: number
@@ -91,7 +94,7 @@ export function createScrapes(options: {
     if (isFull && fullScrape === undefined) return refusals.refuse('scrape', 'scrape_without_info_hash')
     const torrents = isFull && fullScrape !== undefined ? await fullScrape() : await count(parse.request)
     counters.countScrape(torrents.length)
-    return { failure: undefined, torrents, minRequestInterval: MIN_REQUEST_INTERVAL }
+    return { failure: undefined, isFull, torrents, minRequestInterval: MIN_REQUEST_INTERVAL }
   }
 
   return {

@@ -1,4 +1,4 @@
-import type { Guard, ReadBody } from '@vault-and-tracker/rest'
+import type { Guard, ReadBody, Serving } from '@vault-and-tracker/rest'
 import { clientAddress, type TrustedProxies } from '@vault-and-tracker/service-kit/http/client-address'
 import type { Request } from 'express'
 import { apiError, type ErrorCode } from '../errors.ts'
@@ -9,9 +9,12 @@ import type { LimitKind, SignedInUser } from '../surface.ts'
 import type { ApiTokens, TokenRequest, TokenVerdict } from '../tokens/api-tokens.ts'
 import { subjectOf } from './links.ts'
 
+/** A caller, with the form if the guard has read it. */
+type TokenUser = SignedInUser & { readonly form?: ReadBody }
+
 /** `token` has an API token, `link` the key of a link, and `session` is a browser. */
 export type Unit3dSurface = {
-  callers: { token: SignedInUser; link: SignedInUser; session: SignedInUser }
+  callers: { token: TokenUser; link: SignedInUser; session: SignedInUser }
   limit: LimitKind
   code: ErrorCode
 }
@@ -26,7 +29,7 @@ type Admit = (
  * token; and downloads with the key in their link.
  *
  * @param deps `readForm` reads the form of a client who is not yet known
- * @returns the guards, and the reader of bodies, which knows those that a guard has read
+ * @returns the guards, and the reader of bodies, which returns a form that a guard has read
  */
 export function createUnit3dGuards(deps: {
   tokens: Pick<ApiTokens, 'find' | 'findByLink'>
@@ -36,12 +39,11 @@ export function createUnit3dGuards(deps: {
   readBody: ReadRequestBody
   readForm: ReadRequestBody
 }): {
-  readonly token: Guard<Unit3dSurface, SignedInUser>
+  readonly token: Guard<Unit3dSurface, TokenUser>
   readonly link: Guard<Unit3dSurface, SignedInUser>
-  readonly readBody: ReadRequestBody
+  readonly readBody: Serving<Unit3dSurface>['readBody']
 } {
   const { tokens, admit } = deps
-  const readForms = new WeakMap<Request, ReadBody>()
 
   return {
     token: async (endpoint, request, response) => {
@@ -54,9 +56,7 @@ export function createUnit3dGuards(deps: {
       try {
         const field = fieldOf(form.body)
         if (field === undefined) throw missing()
-        const caller = await admit((asked) => tokens.find(field, asked), endpoint, request, response)
-        readForms.set(request, form)
-        return caller
+        return { ...(await admit((asked) => tokens.find(field, asked), endpoint, request, response)), form }
       } catch (error) {
         form.release?.()
         throw error
@@ -70,7 +70,7 @@ export function createUnit3dGuards(deps: {
     },
 
     readBody: async (endpoint, request, response, caller) =>
-      readForms.get(request) ?? deps.readBody(endpoint, request, response, caller),
+      ('form' in caller ? caller.form : undefined) ?? deps.readBody(endpoint, request, response, caller),
   }
 }
 
