@@ -27,6 +27,7 @@ import type { Swarms } from '../swarm/swarm.ts'
 import { createSwarmNames } from '../swarm/swarm-names.redis.ts'
 import { type ClientsPart, createClientsPart, serverRules } from './clients.ts'
 import type { Connections } from './connections.ts'
+import { createLeadingTasks } from './leading-tasks.ts'
 import { createSwarmStatisticsPart, type SwarmStatisticsPart } from './swarm-statistics.ts'
 import { connectSwarmRedis, minIntervalOf, swarmSettings } from './swarms.ts'
 import { createWebSockets, type WebSockets } from './websocket.ts'
@@ -183,7 +184,7 @@ function addRemovals(
 
 /** Adds the background tasks that only the leading process runs. */
 function addBackground(
-  { config, metrics, logger, background, resources }: Connections,
+  connections: Connections,
   redis: Redis | Cluster,
   parts: {
     swarms: Swarms
@@ -194,24 +195,10 @@ function addBackground(
     clientCensus: ClientsPart['clientCensus']
   },
 ): void {
+  const { config, metrics, logger } = connections
   const { swarms, flusher, sockets, addresses } = parts
   const { swarmStatistics } = parts.statistics.useCases
-  const leadership = createLeadership(redis)
-  resources.defer(() => leadership.release())
-  const addAsLeader = (
-    name: string,
-    everyMs: number,
-    task: (stopping: AbortSignal) => Promise<void>,
-    { fromStart = false, otherwise }: { fromStart?: boolean; otherwise?: () => void } = {},
-  ): void =>
-    background.add({
-      ...{ everyMs, fromStart },
-      task: async (stopping) => {
-        if (await leadership.acquire()) await task(stopping)
-        else otherwise?.()
-      },
-      onError: (error) => logger.warn({ err: error, task: name }, 'a background task failed; will retry'),
-    })
+  const addAsLeader = createLeadingTasks({ ...connections, redis })
   const counters = createAccountingMetrics(metrics.registry)
   const sweep = async (): Promise<void> => {
     const relieved = await swarms.sweep()

@@ -1,11 +1,11 @@
 import { createOverviewMetrics } from '../overview/overview.metrics.ts'
 import { createOverviewStore } from '../overview/overview.store.ts'
 import { createOverview } from '../overview/overview.ts'
-import { createLeadership } from '../redis/leadership.redis.ts'
 import type { SwarmStatistics } from '../swarm-statistics/swarm-statistics.ts'
 import type { TorznabStatistics } from '../torznab/statistics.ts'
 import type { TorznabUsage } from '../torznab/usage.ts'
 import type { Connections } from './connections.ts'
+import { createLeadingTasks } from './leading-tasks.ts'
 
 export type StaffOverview = ReturnType<typeof createStaffOverview>
 
@@ -19,7 +19,7 @@ export function createStaffOverview(
   connections: Connections,
   parts: { swarmStatistics: SwarmStatistics; torznabUsage: TorznabUsage; torznabStatistics: TorznabStatistics },
 ) {
-  const { db, redis, clock, metrics, logger, background, resources } = connections
+  const { db, clock, metrics } = connections
   const overview = createOverview({
     store: createOverviewStore(db),
     swarms: () => parts.swarmStatistics.now(),
@@ -31,26 +31,17 @@ export function createStaffOverview(
     clock,
   })
   const gauges = createOverviewMetrics(metrics.registry)
-  const leadership = createLeadership(redis, 'overview')
-  resources.defer(() => leadership.release())
   let countedAtMs = 0
   const clear = (): void => {
     countedAtMs = 0
     gauges.clear()
   }
-  background.add({
-    everyMs: LEAD_EVERY_MS,
-    task: async () => {
-      if (!(await leadership.acquire())) clear()
-      else if (clock.now() - countedAtMs >= COUNT_EVERY_MS) {
-        gauges.show(await overview.figures())
-        countedAtMs = clock.now()
-      }
-    },
-    onError: (error) => {
-      clear()
-      logger.warn({ err: error }, 'could not read the overview for the metrics; will retry')
-    },
-  })
+  const show = async (): Promise<void> => {
+    if (clock.now() - countedAtMs < COUNT_EVERY_MS) return
+    gauges.show(await overview.figures())
+    countedAtMs = clock.now()
+  }
+  const addAsLeader = createLeadingTasks(connections, 'overview')
+  addAsLeader('overview for the metrics', LEAD_EVERY_MS, show, { otherwise: clear, onFailure: clear })
   return { overview }
 }

@@ -1,5 +1,4 @@
 import type { RecordAddress } from '../addresses/addresses.ts'
-import { createLeadership } from '../redis/leadership.redis.ts'
 import type { FeedFormat } from '../saved-searches/feed-documents.ts'
 import { createFeeds } from '../saved-searches/feeds.ts'
 import { createSavedSearchStore } from '../saved-searches/saved-searches.store.ts'
@@ -8,6 +7,7 @@ import { readListFilters } from '../torrents/torrent-filters.routes.ts'
 import type { AccountUseCases } from './accounts.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { Connections } from './connections.ts'
+import { createLeadingTasks } from './leading-tasks.ts'
 import type { Site } from './site.ts'
 import type { TokenUseCases } from './tokens.ts'
 import { siteTitle, type TorznabPart } from './torznab.ts'
@@ -16,7 +16,7 @@ const NOTIFY_EVERY_MS = 10_000
 
 /** Creates saved searches and their feeds. In the background, members are notified of new matches. */
 export function createSavedSearchUseCases(
-  { config, db, redis, clock, logger, resources, background, invalidations }: Connections,
+  connections: Connections,
   parts: {
     readonly site: Site
     readonly accounts: AccountUseCases
@@ -26,6 +26,7 @@ export function createSavedSearchUseCases(
     readonly recordAddress: RecordAddress
   },
 ) {
+  const { config, db, clock, invalidations } = connections
   const { search, torrents, bookmarks } = parts.catalogue.useCases
   const { tokens, apiTokens } = parts.tokens
   const savedSearches = createSavedSearches({
@@ -34,15 +35,8 @@ export function createSavedSearchUseCases(
     readFilters: readListFilters,
     ...{ publish: invalidations.publish, clock },
   })
-  const leadership = createLeadership(redis, 'saved-searches')
-  resources.defer(() => leadership.release())
-  background.add({
-    everyMs: NOTIFY_EVERY_MS,
-    task: async () => {
-      if (await leadership.acquire()) await savedSearches.notifyOfMatches()
-    },
-    onError: (error) => logger.warn({ err: error }, 'could not look for matches of saved searches; will retry'),
-  })
+  const addAsLeader = createLeadingTasks(connections, 'saved-searches')
+  addAsLeader('search for matches of saved searches', NOTIFY_EVERY_MS, () => savedSearches.notifyOfMatches())
   const feeds = createFeeds({
     ...{ tokens, apiTokens, savedSearches, search, torrents, bookmarks },
     accounts: parts.accounts.accounts,

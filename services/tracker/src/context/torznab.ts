@@ -2,7 +2,6 @@ import type { RecordAddress } from '../addresses/addresses.ts'
 import type { Lookups } from '../announce/lookups.ts'
 import type { Config } from '../config.ts'
 import { createRedisFunctions } from '../redis/functions.redis.ts'
-import { createLeadership } from '../redis/leadership.redis.ts'
 import type { SiteConfiguration } from '../site-settings/site-settings.ts'
 import { createAnswers } from '../torznab/answers.ts'
 import { createTorznabLimits } from '../torznab/limits.redis.ts'
@@ -20,6 +19,7 @@ import { createTorznabUsage } from '../torznab/usage.ts'
 import type { AccountUseCases } from './accounts.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { Connections } from './connections.ts'
+import { createLeadingTasks } from './leading-tasks.ts'
 import type { TokenUseCases } from './tokens.ts'
 
 /** The delay until a request appears in the log and the statistics. */
@@ -90,7 +90,8 @@ export function siteTitle(name: string | null | undefined, { PUBLIC_URL }: Pick<
 }
 
 /** The request log with its background tasks. */
-function createLog({ config, db, redis, metrics, logger, clock, resources, background }: Connections) {
+function createLog(connections: Connections) {
+  const { config, db, metrics, logger, clock, resources, background } = connections
   const onError = (error: unknown): void => logger.warn({ err: error }, 'could not write the Torznab request log')
   const log = createRequestLog({
     store: createRequestLogStore(
@@ -105,14 +106,7 @@ function createLog({ config, db, redis, metrics, logger, clock, resources, backg
   })
   resources.defer(() => log.close())
   background.add({ everyMs: WRITE_EVERY_MS, task: () => log.flush(), onError })
-  const leadership = createLeadership(redis, 'torznab-log')
-  resources.defer(() => leadership.release())
-  background.add({
-    everyMs: PRUNE_EVERY_MS,
-    task: async () => {
-      if (await leadership.acquire()) await log.prune()
-    },
-    onError: (error) => logger.warn({ err: error }, 'could not prune the Torznab request log; will retry'),
-  })
+  const addAsLeader = createLeadingTasks(connections, 'torznab-log')
+  addAsLeader('pruning of the Torznab request log', PRUNE_EVERY_MS, () => log.prune())
   return log
 }
