@@ -1,8 +1,9 @@
 import type { Redis } from 'ioredis'
 import type pg from 'pg'
-import { Gauge, type GaugeConfiguration, type Registry } from 'prom-client'
+import { Gauge, type Registry } from 'prom-client'
 import { within } from '../core/concurrency.ts'
 import type { Checks } from '../http/health.ts'
+import { observe } from './registry.ts'
 
 /** A readiness check that takes longer has failed, so that a scrape does not wait longer. */
 const CHECK_MS = 2_000
@@ -61,28 +62,28 @@ function inTime(check: () => Promise<void>): () => Promise<boolean> {
 
 /** Reports the used and idle connections of a pool, and the queries that wait for one. */
 export function createPoolMetrics(registry: Registry, pool: pg.Pool, size: number): void {
-  const gauge = <Label extends string>(
-    name: string,
-    help: string,
-    more: Pick<GaugeConfiguration<Label>, 'collect' | 'labelNames'>,
-  ) => new Gauge({ name, help, registers: [registry], ...more })
-  gauge('postgres_pool_connections', 'Connections to Postgres by state: used by a query, or idle.', {
+  new Gauge({
+    name: 'postgres_pool_connections',
+    help: 'Connections to Postgres by state: used by a query, or idle.',
     labelNames: ['state'],
+    registers: [registry],
     collect() {
       this.set({ state: 'used' }, pool.totalCount - pool.idleCount)
       this.set({ state: 'idle' }, pool.idleCount)
     },
   })
-  gauge('postgres_pool_max_connections', 'Maximum number of connections to Postgres (DATABASE_POOL_SIZE).', {
-    collect() {
-      this.set(size)
-    },
-  })
-  gauge('postgres_pool_waiting', 'Queries that wait for a connection to Postgres because all are used.', {
-    collect() {
-      this.set(pool.waitingCount)
-    },
-  })
+  observe(
+    registry,
+    'postgres_pool_max_connections',
+    'Maximum number of connections to Postgres (DATABASE_POOL_SIZE).',
+    () => size,
+  )
+  observe(
+    registry,
+    'postgres_pool_waiting',
+    'Queries that wait for a connection to Postgres because all are used.',
+    () => pool.waitingCount,
+  )
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express'
-import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
 /** The metrics of a service. Labels have few values: routes, methods, statuses; never names, ids or addresses. */
 export type Metrics = {
@@ -44,4 +44,14 @@ export function createMetrics(): Metrics {
       response.type(registry.contentType).send(await registry.metrics())
     },
   }
+}
+
+/** Adds a gauge, whose value is read whenever the metrics are collected. */
+export function observe(registry: Registry, name: string, help: string, read: () => number): void {
+  new Gauge({
+    ...{ name, help, registers: [registry] },
+    collect() {
+      this.set(read())
+    },
+  })
 }

@@ -1,5 +1,5 @@
+import { observe } from '@vault-and-tracker/service-kit/metrics/registry'
 import { createEventStreams, type EventStreams } from '../events/event-streams.ts'
-import { createEventMetrics } from '../events/events.metrics.ts'
 import { createEventStore } from '../events/events.store.ts'
 import { createEvents, type Events } from '../events/events.ts'
 import { whenExpelled } from '../invalidation/invalidation.ts'
@@ -49,7 +49,7 @@ export function createEventUseCases(
 ): EventUseCases {
   const { events, sessions, apiTokens } = parts
   const eventStreams = createEventStreams({ events, random: Math.random })
-  createEventMetrics(metrics.registry, eventStreams.size)
+  observe(metrics.registry, 'tracker_event_streams', 'Open streams of GET /api/events', eventStreams.size)
   background.add({
     everyMs: BEAT_EVERY_MS,
     task: () => eventStreams.beat(),

@@ -1,4 +1,6 @@
+import { readFile } from 'node:fs/promises'
 import { addressKey } from '@vault-and-tracker/service-kit/http/client-address'
+import { observe } from '@vault-and-tracker/service-kit/metrics/registry'
 import { createSharedCounts } from '../announce/limits.redis.ts'
 import { createCountLimit } from '../announce/limits.ts'
 import type { Config } from '../config.ts'
@@ -6,8 +8,6 @@ import { createAudience } from '../events/audience.ts'
 import type { Events } from '../events/events.ts'
 import { whenExpelled } from '../invalidation/invalidation.ts'
 import type { IrcSite } from '../irc/autobrr.ts'
-import { readCertificate } from '../irc/certificate.file.ts'
-import { createIrcMetrics } from '../irc/irc.metrics.ts'
 import { createIrcServer, type IrcServer } from '../irc/irc-server.routes.ts'
 import { createIrcSignIn } from '../irc/irc-sign-in.ts'
 import type { Connections } from './connections.ts'
@@ -53,6 +53,12 @@ function certificateFiles({ IRC_TLS_CERT: cert, IRC_TLS_KEY: key }: Config) {
   return { cert, key }
 }
 
+/** Reads a certificate with its chain, and its private key. @throws Error naming the file that cannot be read */
+async function readCertificate(files: { readonly cert: string; readonly key: string }) {
+  const [cert, key] = await Promise.all([readFile(files.cert), readFile(files.key)])
+  return { cert, key }
+}
+
 async function createServer(
   { config, redis, metrics, logger, clock, invalidations, background }: Connections,
   { apiTokens, events }: Pick<TokenUseCases, 'apiTokens'> & { readonly events: Events },
@@ -77,7 +83,7 @@ async function createServer(
     }),
   })
   events.listen((read) => irc.announce(read))
-  createIrcMetrics(metrics.registry, () => irc.size())
+  observe(metrics.registry, 'tracker_irc_connections', 'Open connections to the IRC listener', () => irc.size())
   const onError = (error: unknown): void => logger.warn({ err: error }, 'could not check IRC clients; will retry')
   background.add({ everyMs: SWEEP_EVERY_MS, task: () => irc.sweep(), onError })
   if (files !== undefined)

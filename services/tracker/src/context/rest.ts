@@ -1,4 +1,5 @@
 import { type InputProblem, readQuery, type Serving } from '@vault-and-tracker/rest'
+import { observe } from '@vault-and-tracker/service-kit/metrics/registry'
 import { createVisitorGuards } from '../accounts/visitors.guard.ts'
 import type { Addresses } from '../addresses/addresses.ts'
 import { apiError } from '../errors.ts'
@@ -8,7 +9,6 @@ import { createFeedGuard } from '../saved-searches/feeds.guard.ts'
 import type { Feeds } from '../saved-searches/feeds.ts'
 import type { TrackerSurface } from '../surface.ts'
 import { createTokenAdmission, createTokenGuard } from '../tokens/api-tokens.guard.ts'
-import { createUploadMetrics } from '../torrents/uploads.metrics.ts'
 import { createUnit3dGuards, type Unit3dSurface } from '../unit3d/unit3d.guard.ts'
 import type { AccountUseCases } from './accounts.ts'
 import type { Connections } from './connections.ts'
@@ -37,7 +37,12 @@ export function createRest(
   const slots = { uploads: createUploadSlots(UPLOADS), previews: createUploadSlots(PREVIEWS) }
   const unidentified = createUploadSlots(UNIDENTIFIED)
   const all = [slots.uploads, slots.previews, unidentified]
-  createUploadMetrics(metrics.registry, () => all.reduce((sum, each) => sum + each.taken(), 0))
+  observe(
+    metrics.registry,
+    'tracker_uploads',
+    'Uploads and previews currently being received, read or stored; each takes a slot.',
+    () => all.reduce((sum, each) => sum + each.taken(), 0),
+  )
   const readBody = createReadBody(slots)
   const applyLimit = createLimits({
     redis,

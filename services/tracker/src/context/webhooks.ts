@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { importPrivateKey, type SigningKey } from '@vault-and-tracker/http-signatures'
 import { createReceiverClient, mayConnectTo } from '@vault-and-tracker/service-kit/http/receiver'
+import { Counter } from 'prom-client'
 import type { Events } from '../events/events.ts'
 import type { SavedSearches } from '../saved-searches/saved-searches.ts'
 import type { Search } from '../search/search.ts'
 import { createDeliveryStore } from '../webhooks/deliveries.store.ts'
 import { createDeliveries } from '../webhooks/deliveries.ts'
-import { createWebhookMetrics } from '../webhooks/webhooks.metrics.ts'
 import { createWebhookStore } from '../webhooks/webhooks.store.ts'
 import { createWebhooks } from '../webhooks/webhooks.ts'
 import type { Connections } from './connections.ts'
@@ -30,10 +30,16 @@ export function createWebhookUseCases(
   const onError = (error: unknown): void => logger.warn({ err: error }, 'could not deliver webhooks; will retry')
   let key: SigningKey | undefined
   const signingKey = async (): Promise<SigningKey> => (key ??= importPrivateKey(await store.seed(randomBytes(32))))
+  const attempts = new Counter({
+    name: 'tracker_webhook_attempts_total',
+    help: 'Attempts to send a torrent to a webhook, by result',
+    labelNames: ['result'],
+    registers: [metrics.registry],
+  })
   const webhookDeliveries = createDeliveries({
     ...{ store, events, signingKey, clock, onError, siteUrl: config.PUBLIC_URL },
     send: createReceiverClient({ allowPrivate }),
-    onAttempt: createWebhookMetrics(metrics.registry),
+    onAttempt: (result) => attempts.inc({ result }),
     matches: async ({ savedSearch, userId }, { infoHash }) => {
       if (savedSearch === null || userId === null) return true
       return search.matches((await savedSearches.find(savedSearch, userId)).filters, infoHash, userId)

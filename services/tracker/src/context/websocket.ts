@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
-import { repeat } from '@vault-and-tracker/service-kit/lifecycle/repeat'
+import { repeat } from '@vault-and-tracker/service-kit/lifecycle/background'
 import type { Resources } from '@vault-and-tracker/service-kit/lifecycle/resources'
 import type { Logger } from '@vault-and-tracker/service-kit/log/logger'
 import type { Metrics } from '@vault-and-tracker/service-kit/metrics/registry'

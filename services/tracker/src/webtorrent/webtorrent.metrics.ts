@@ -1,17 +1,11 @@
-import { Counter, Gauge, type Registry } from 'prom-client'
+import { observe } from '@vault-and-tracker/service-kit/metrics/registry'
+import { Counter, type Registry } from 'prom-client'
 import type { SocketCounts } from './counts.ts'
 
 /** Registers the metrics of WebSockets, which read the counts when they are collected. */
 export function registerSocketMetrics(registry: Registry, counts: SocketCounts): void {
   const registers = [registry]
-  new Gauge({
-    name: 'tracker_websockets',
-    help: 'WebSocket connections that are open.',
-    registers,
-    collect() {
-      this.set(counts.open)
-    },
-  })
+  observe(registry, 'tracker_websockets', 'WebSocket connections that are open.', () => counts.open)
   const count = (
     metric: { name: string; help: string; labelNames: string[] },
     read: () => readonly (readonly [number, ...string[]])[],

@@ -1,3 +1,4 @@
+import { observe } from '@vault-and-tracker/service-kit/metrics/registry'
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { ErrorCode } from '../errors.ts'
 import type { ExpiryCounts } from '../expiry/expiry.ts'
@@ -59,16 +60,8 @@ export function createVaultMetrics(registry: Registry) {
     refusalDropped: (): void => refusalsDropped.inc(),
 
     /** Adds a gauge of the fetches that are being verified. */
-    observePendingFetches: (count: () => number): void => {
-      new Gauge({
-        name: 'vault_pending_fetches',
-        help: 'Fetches whose signature is being verified.',
-        registers,
-        collect() {
-          this.set(count())
-        },
-      })
-    },
+    observePendingFetches: (count: () => number): void =>
+      observe(registry, 'vault_pending_fetches', 'Fetches whose signature is being verified.', count),
 
     /** Adds a gauge of the secrets that expire; it stays as it is while they are not counted. */
     observeExpiringSecrets: (count: () => Promise<ExpiryCounts | undefined>): void => {
@@ -84,28 +77,17 @@ export function createVaultMetrics(registry: Registry) {
     },
 
     /** Adds a gauge of the clients that wait for changes. */
-    observeWaitingClients: (count: () => number): void => {
-      new Gauge({
-        name: 'vault_waiting_clients',
-        help: 'Clients that wait for changes of secrets.',
-        registers,
-        collect() {
-          this.set(count())
-        },
-      })
-    },
+    observeWaitingClients: (count: () => number): void =>
+      observe(registry, 'vault_waiting_clients', 'Clients that wait for changes of secrets.', count),
 
     /** Adds a gauge of the time for which refused requests could not be written. */
-    observeRefusalsDelay: (delayMs: () => number): void => {
-      new Gauge({
-        name: 'vault_refusals_delay_seconds',
-        help: 'How long refused requests have been waiting for the audit log. Alert if it is above a minute.',
-        registers,
-        collect() {
-          this.set(delayMs() / 1000)
-        },
-      })
-    },
+    observeRefusalsDelay: (delayMs: () => number): void =>
+      observe(
+        registry,
+        'vault_refusals_delay_seconds',
+        'How long refused requests have been waiting for the audit log. Alert if it is above a minute.',
+        () => delayMs() / 1000,
+      ),
   }
 }
 
