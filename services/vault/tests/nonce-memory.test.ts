@@ -115,6 +115,12 @@ test('refuses requests signed before FLUSHALL at all replicas', async () => {
   for (const vault of [one, two]) expect(await get(vault, old)).toEqual(REPLAYED)
 })
 
+test('accepts simultaneous requests after Redis has lost its scripts', async () => {
+  await redisCommand('SCRIPT', 'FLUSH')
+  const headers = await Promise.all(Array.from({ length: 20 }, () => signed()))
+  expect(await Promise.all(headers.map((each) => get(one, each)))).toEqual(headers.map(() => ANSWERED))
+})
+
 test('refuses requests signed before Redis was restored from an old file', async () => {
   const { spent, old } = await restoredAfter(async () => {
     await works(one)

@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto'
-import { isError } from '@vault-and-tracker/service-kit/core/errors'
 import { newId } from '@vault-and-tracker/service-kit/core/ids'
 import type { Redis } from 'ioredis'
 import type { Nonce, NonceRecord, Nonces, Verdict } from './nonces.ts'
@@ -137,15 +135,11 @@ local isUnspent = tonumber(ARGV[6]) >= since and redis.call('SET', KEYS[3], '1',
 reply[5] = isUnspent and 1 or 0
 return reply`
 
-type Script = { readonly text: string; readonly sha: string }
+const SCRIPTS = { openNonces: OPEN, settleNonces: SETTLE, spendNonces: SPEND, spendToken: SPEND_TOKEN } as const
 
-const OPENING = script(OPEN)
-const SETTLING = script(SETTLE)
-const SPENDING = script(SPEND)
-const SPENDING_TOKEN = script(SPEND_TOKEN)
-
-function script(text: string): Script {
-  return { text, sha: createHash('sha1').update(text).digest('hex') }
+/** The scripts as commands of ioredis, which sends the text of one again if Redis does not have it. */
+type Commands<Reply> = {
+  readonly [Name in keyof typeof SCRIPTS]: (keys: number, ...given: readonly (string | number)[]) => Promise<Reply>
 }
 
 const VERDICTS: readonly (Verdict | 'ahead')[] = ['replayed', 'unspent', 'expired', 'ahead']
@@ -181,24 +175,20 @@ export function createNonces(
     lostConnections++
   })
 
-  async function run<Reply>(
-    { text, sha }: Script,
+  for (const [name, lua] of Object.entries(SCRIPTS)) redis.defineCommand(name, { lua })
+
+  function run<Reply>(
+    script: keyof typeof SCRIPTS,
     keys: readonly string[],
-    ...given: (string | number)[]
+    ...given: readonly (string | number)[]
   ): Promise<Reply> {
-    try {
-      return (await redis.evalsha(sha, keys.length, ...keys, ...given)) as Reply
-    } catch (error) {
-      if (!isError(error) || !error.message.startsWith('NOSCRIPT')) throw error
-      return (await redis.eval(text, keys.length, ...keys, ...given)) as Reply
-    }
+    return (redis as unknown as Commands<Reply>)[script](keys.length, ...keys, ...given)
   }
 
   async function open(): Promise<{ lost: boolean }> {
     const stored = await record.epoch()
-    const [now, lost, since, opened] = await run<[number, number, number, string]>(
-      ...([OPENING, [MEMORY], stored ?? '', newId(), windowMs] as const),
-    )
+    type Opened = [now: number, lost: number, since: number, epoch: string]
+    const [now, lost, since, opened] = await run<Opened>('openNonces', [MEMORY], stored ?? '', newId(), windowMs)
     epoch = opened
     time = { redis: now, at: performance.now() }
     if (lost === 1) {
@@ -212,7 +202,7 @@ export function createNonces(
   function settle(since: number): Promise<void> {
     settling ??= (async () => {
       recordedUntil = await record.aheadUntil()
-      await run(SETTLING, [MEMORY], epoch, since, recordedUntil, windowMs, AHEAD_MS)
+      await run('settleNonces', [MEMORY], epoch, since, recordedUntil, windowMs, AHEAD_MS)
     })().finally(() => {
       settling = undefined
     })
@@ -222,14 +212,14 @@ export function createNonces(
   async function call(nonces: readonly Nonce[]) {
     const keys = nonces.map(({ publicKeyHex, nonce }) => `vault:nonce:${publicKeyHex}:${nonce}`)
     const created = nonces.map((nonce) => nonce.created * 1000)
-    return notice(SPENDING, keys, [ttlMs, AHEAD_MS, recordedUntil, ...created])
+    return notice('spendNonces', keys, [ttlMs, AHEAD_MS, recordedUntil, ...created])
   }
 
-  async function notice(noticing: Script, keys: readonly string[], given: readonly number[]) {
+  async function notice(script: keyof typeof SCRIPTS, keys: readonly string[], given: readonly number[]) {
     const connection = lostConnections
     const compares = keys.length === 0 || compared !== connection ? 1 : 0
     const settings = [epoch, known, windowMs, compares]
-    const reply = await run<number[]>(noticing, [MEMORY, count, ...keys], ...settings, ...given)
+    const reply = await run<number[]>(script, [MEMORY, count, ...keys], ...settings, ...given)
     if (compares === 1) compared = connection
     const [now = 0, lost, since = 0, seen = 0, ...verdicts] = reply
     time = { redis: now, at: performance.now() }
@@ -258,7 +248,7 @@ export function createNonces(
       })
     },
     spendToken: async (digest, issued, keepMs) => {
-      const { since, verdicts } = await notice(SPENDING_TOKEN, [`vault:id-token:${digest}`], [keepMs, issued * 1000])
+      const { since, verdicts } = await notice('spendToken', [`vault:id-token:${digest}`], [keepMs, issued * 1000])
       if (since > 0) settle(since).catch(() => undefined)
       return verdicts[0] === 'unspent'
     },
