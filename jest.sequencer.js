@@ -17,7 +17,6 @@ const LONGEST = [
   'tracker/tests/faults',
   'vault/tests/key-rotation',
   'vault/tests/exchange',
-  'vault/tests/faults-injected',
   'tracker/tests/upload-slots',
   'tracker/tests/announce-front-edges',
 ]

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from '@jest/globals'
 import { routesOf } from '@vault-and-tracker/rest/testing'
 import { createLogger } from '@vault-and-tracker/service-kit/log/logger'
-import { createApp, describeApi, ENDPOINTS } from '../src/app.ts'
+import { createApp, describeApi } from '../src/app.ts'
 import { startTracker } from './support/tracker.ts'
 
 const readText = (file: string): string => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')
@@ -23,16 +23,4 @@ test('describes exactly the served routes', async () => {
   const served = routesOf(app).filter((path) => !elsewhere.test(path))
   expect(served).toEqual(Object.keys(describeApi().paths).toSorted())
   await tracker.stop()
-})
-
-test('operation ids are unique', () => {
-  const ids = ENDPOINTS.map(({ operationId }) => operationId)
-  expect(new Set(ids).size).toBe(ids.length)
-})
-
-test('every reference in the document resolves', () => {
-  const document = JSON.stringify(describeApi())
-  const { components } = JSON.parse(document) as { components: Record<string, Record<string, unknown>> }
-  for (const [, section = '', name = ''] of document.matchAll(/"#\/components\/(\w+)\/(\w+)"/g))
-    expect(components[section]).toHaveProperty(name)
 })

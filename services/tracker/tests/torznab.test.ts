@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { decodeBencode } from '@vault-and-tracker/bencode-tracker/testing'
+import RssParser from 'rss-parser'
 import { createMember } from './support/members.ts'
 import { type ReadItem, readError, readFeed, setLimits, startTorznabSite, type TorznabSite } from './support/torznab.ts'
 import { readDefinition } from './tools/cardigann.ts'
@@ -338,4 +339,46 @@ test('HEAD returns the length without a body; other methods are refused', async 
   const post = await site.tracker.client().send('POST', path)
   expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
   expect(readError(post).code).toBe(300)
+})
+
+test('the tag freeleech includes or excludes torrents that are free for the caller', async () => {
+  const free = 'Given.Film.2020.1080p.BluRay.x264-GRP'
+  const counted = 'Given.Film.2021.1080p.BluRay.x264-GRP'
+  const { id } = await site.upload(free, { category: 'movies-hd' })
+  await site.upload(counted, { category: 'movies-hd' })
+  const admin = await site.tracker.signedIn('giver', 'admin')
+  await admin.patch(`/api/torrents/${id}`, { downloadPercent: 0 })
+  const found = () =>
+    Promise.all(
+      ['freeleech', '-freeleech', 'freeleech,internal'].map((tag) => site.titles(`t=movie&q=given&tag=${tag}`)),
+    )
+  expect(await found()).toEqual([[free], [counted], []])
+  expect(await site.titles('t=search&q=given&tag=FREELEECH')).toEqual([free])
+  await admin.patch(`/api/admin/users/${site.uploader.id}`, { downloadPercent: 0 })
+  expect(await found()).toEqual([[counted, free], [], []])
+  await admin.patch(`/api/admin/users/${site.uploader.id}`, { downloadPercent: 100 })
+})
+
+test('feed readers find titles with any character, dates and files', async () => {
+  // Markup, entities, other scripts, and characters that XML forbids.
+  const names = [
+    'Us & Them <Uncut> "2020" \'Remastered\' ]]> S01E01 1080p WEB H264-GRP',
+    'Amélie (2001) – Le Fabuleux Destin 1080p BluRay x264-GRP',
+    '千と千尋の神隠し 2001 1080p',
+    '🎬 Film 2020 1080p WEB-DL',
+    '&amp; &#x41; %41 <![CDATA[x]]> 2020 720p',
+  ]
+  // To the second, like the times in feeds.
+  const started = Math.floor(Date.now() / 1_000) * 1_000
+  for (const name of names) await site.upload(name)
+  // The upload form refuses control characters, but a name may come from elsewhere, such as an import.
+  const { id } = await site.upload('Imported 2020 720p WEB')
+  await site.tracker.sql('update torrents set name = $2 where id = $1', [id, 'Imp\u0001or\u0008ted\uFFFE 2020'])
+  const { items } = await new RssParser().parseString((await site.ask(`t=search&limit=${names.length + 1}`)).text)
+  expect(items.map(({ title }) => title)).toEqual(['Imported 2020', ...names.toReversed()])
+  for (const { isoDate, enclosure, guid, link } of items) {
+    expect(Date.parse(isoDate ?? '')).toBeGreaterThanOrEqual(started)
+    expect(enclosure).toEqual({ url: link, type: 'application/x-bittorrent', length: '1000000' })
+    expect(guid).toMatch(/^http:\/\/tracker\.test\/torrents\//)
+  }
 })

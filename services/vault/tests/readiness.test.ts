@@ -94,23 +94,6 @@ test('is not ready if the run-time role lacks a right', async () => {
   expect((await ready())[0]).toBe(200)
 })
 
-test('is not ready while Postgres is read-only', async () => {
-  const [database] = await vault.sql<{ name: string }>('select current_database() as name')
-  const reconnect = `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'vault' and datname = current_database()`
-  await vault.sql(`alter database ${String(database?.name)} set default_transaction_read_only = on`)
-  await vault.sql(`begin read write; ${reconnect}; commit`)
-  let during: unknown
-  await eventually(async () => {
-    during = await ready()
-    return JSON.stringify(during) === JSON.stringify(failed('postgres')) && (await put()).status === 503
-  })
-  await vault.sql(
-    `begin read write; alter database ${String(database?.name)} reset default_transaction_read_only; commit`,
-  )
-  await vault.sql(reconnect)
-  await eventually(async () => (await ready())[0] === 200)
-})
-
 test('counts a damaged data key as a decryption failure of a write', async () => {
   await vault.sql(`update project_deks set wrapped = set_byte(wrapped, 20, get_byte(wrapped, 20) # 1)`)
   expect(statusAndError(await put())).toEqual([500, 'decryption_failed'])

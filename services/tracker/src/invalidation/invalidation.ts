@@ -74,7 +74,7 @@ export function cachedValue<Value>(options: {
     onChange: ({ kind }) => {
       if (changedBy.includes(kind)) cache.forget('value')
     },
-    onMissed: cache.revalidateAll,
+    onMissed: () => cache.revalidateAll(),
   })
   return async () => (await cache.get('value')) ?? load()
 }

@@ -1,7 +1,7 @@
 import { type Kysely, type Migration, sql } from 'kysely'
 
 const STATEMENTS = [
-  // Credited counts have multipliers applied, actual ones are as the clients reported. Every flush updates rows, so
+  // Credited counts have rates applied, actual ones are as the clients reported. Every flush updates rows, so
   // pages have free space for the new row version and the indexes need no update (HOT).
   `create table users (
     id uuid primary key,
