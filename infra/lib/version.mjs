@@ -15,7 +15,7 @@ const after = (before) => new RegExp(`(?<=${before})${VERSION}`, 'gm')
  */
 function places(root) {
   const manifests = ['.', ...workspaceFolders(root)].map((folder) => `${folder}/package.json`)
-  const documents = ['README.md', ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`)]
+  const documents = ['README.md', 'SECURITY.md', ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`)]
   return [
     ...manifests.map((file) => /** @type {const} */ ([file, after('^ {2}"version": "')])),
     ...documents

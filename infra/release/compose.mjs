@@ -22,7 +22,7 @@ process.stdout.write(
 #
 #   docker run --rm --user "$(id -u):$(id -g)" --volume "$PWD:/setup" ${prefix}/vault:${version} setup https://tracker.example.org
 #
-# Then run \`docker compose up --detach --wait\`. The .env.example of the release describes every variable.
+# Then run \`docker compose up --detach --wait\`. The env.example of the release describes every variable.
 `,
     )
     .replaceAll(/^ *(?:build: .*|# <.?settings.*>|# .*`pnpm settings`.*)\n/gm, '')
