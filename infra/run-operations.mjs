@@ -16,7 +16,7 @@ import { ROOT } from './lib/workspace.mjs'
 /** An image may have to be built first. */
 const TIMEOUT_MS = 20 * 60_000
 const READY_MS = 120_000
-const WRITTEN = ['.env', 'admin.password', 'admin.cookies', 'shop.key', 'backup.key']
+const WRITTEN = ['.env', 'shop.key', 'backup.key']
 /** Blocks after which no service is running. */
 const STOPPED = ['docker compose down', 'docker compose down --volumes']
 
@@ -33,6 +33,11 @@ const CHECKS = {
         docker compose exec -T postgres psql --username=postgres --tuples-only --no-align --dbname=tracker \\
           --command='select (select count(*) from users) + (select count(*) from torrents)'`,
       prints: /^0$/m,
+    },
+    {
+      fact: 'the first administrator can still be created',
+      script: 'curl --silent --show-error --fail http://localhost:6969/api/site',
+      prints: /"awaitsSetup":true/,
     },
   ],
   'infra/restore vault vault.dump.age backup.key': [

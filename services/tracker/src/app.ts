@@ -17,6 +17,7 @@ import { z } from 'zod'
 import { accountEndpoints, ownUser, presentOwnUser } from './accounts/accounts.routes.ts'
 import { activityEndpoints } from './accounts/activity.routes.ts'
 import { factorEndpoints } from './accounts/factors.routes.ts'
+import { firstAdministratorEndpoints } from './accounts/first-administrator.routes.ts'
 import { mailLinkEndpoints } from './accounts/mail-links.routes.ts'
 import { signInEndpoints } from './accounts/sign-ins.routes.ts'
 import { userEndpoints } from './accounts/users.routes.ts'
@@ -87,6 +88,7 @@ const startEndpoint = endpoints<UseCases>()({
 export const ENDPOINTS: readonly TrackerEndpoint<UseCases>[] = [
   startEndpoint,
   ...signInEndpoints,
+  ...firstAdministratorEndpoints,
   ...accountEndpoints,
   ...factorEndpoints,
   ...apiTokenEndpoints,
@@ -179,7 +181,7 @@ export function createHttpServer(context: Context, options: { logger: Logger; st
 const WEB_FOLDER = fileURLToPath(new URL('../web/dist', import.meta.url))
 /** The first path segments of the web application's URLs. */
 const WEB_PAGES = [
-  ...['login', 'register', 'reset', 'confirm-email', 'welcome', 'rules'],
+  ...['login', 'setup', 'register', 'reset', 'confirm-email', 'welcome', 'rules'],
   ...['torrents', 'saved', 'upload', 'me', 'notices', 'users', 'admin'],
 ] as const
 

@@ -13,6 +13,7 @@ import { createIrcPart, type IrcPart } from './context/irc.ts'
 import { createStaffOverview, type StaffOverview } from './context/overview.ts'
 import { createRest, type Rest } from './context/rest.ts'
 import { createSavedSearchUseCases } from './context/saved-searches.ts'
+import { createSetupAnnouncement } from './context/setup.ts'
 import { createSite, type Site } from './context/site.ts'
 import { createTokenUseCases, type TokenUseCases } from './context/tokens.ts'
 import { createTorznabPart, type TorznabPart } from './context/torznab.ts'
@@ -46,6 +47,8 @@ export type Context = {
   /** Whether announces are parsed before node:http. */
   readonly hasAnnounceFront: boolean
   readonly torznabRoutes: TorznabPart['routes']
+  /** Logs a code for the first administrator, if the site never had one. Call it before the background tasks start. */
+  readonly announceSetup: () => Promise<void>
   /** Background tasks, which run only once started. */
   readonly background: Pick<Background, 'start' | 'stop'>
   readonly metrics: Pick<Metrics, 'middleware' | 'handler'>
@@ -105,6 +108,10 @@ async function join(start: Start): Promise<Omit<Context, 'close'>> {
     irc,
     hasAnnounceFront: connections.config.ANNOUNCE_FRONT,
     torznabRoutes: torznab.routes,
+    announceSetup: createSetupAnnouncement(
+      { publicUrl: connections.config.PUBLIC_URL, logger: connections.logger, background },
+      accounts.firstAdministrator,
+    ),
     background,
     metrics: { middleware: metrics.middleware, handler: metrics.handler },
     checks,

@@ -18,6 +18,7 @@ async function start(scope: Scope): Promise<void> {
   }
   const context = await createContext({ config, logger, clock: systemClock })
   scope.defer('connections', () => context.close())
+  await context.announceSetup()
   scope.defer('background tasks', () => context.background.stop())
   context.background.start()
   const { server, front } = createHttpServer(context, { logger, stopping: scope.signal })

@@ -23,6 +23,11 @@ export function isWorker(): boolean {
   return cluster.isWorker
 }
 
+/** Whether this process does what is done once per start of the service: the only one, or the first worker. */
+export function isFirstProcess(): boolean {
+  return !cluster.isWorker || cluster.worker?.id === 1
+}
+
 /**
  * Asks the primary process whether other workers keep accepting connections. Call it before this worker stops accepting
  * them. If several workers ask at the same time, one of them is the last. False outside workers.

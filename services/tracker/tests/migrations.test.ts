@@ -202,6 +202,27 @@ test('filters find torrents of earlier releases, which can still write and searc
   }
 })
 
+test('a site of an earlier release that had an administrator is set up, even if it lost them', async () => {
+  const before = await databaseBefore('0036-first-administrator')
+  const role = new URL(before.appUrl).username
+  try {
+    await withClient(before.ownerUrl, (client) =>
+      client.query(`
+        insert into users (id, username, email, password_hash, role, passkey, created_at)
+          values (gen_random_uuid(), 'alice', 'alice', '', 'member', repeat('a', 40), now());
+        insert into admin_log (id, at, actor_id, action, target_type)
+          select gen_random_uuid(), now(), id, 'site.update', 'site' from users`),
+    )
+    await expect(migrate({ url: before.ownerUrl, runtimeRole: role })).resolves.toContain('0036-first-administrator')
+    const settings = await withClient(before.appUrl, (client) =>
+      client.query('select had_administrator from site_settings'),
+    )
+    expect(settings.rows).toEqual([{ had_administrator: true }])
+  } finally {
+    await before.drop()
+  }
+})
+
 test('there is exactly one row of site settings', async () => {
   await expect(asApp('select download_percent, upload_percent from site_settings')).resolves.toEqual([
     { download_percent: 100, upload_percent: 100 },

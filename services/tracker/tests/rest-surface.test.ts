@@ -25,7 +25,7 @@ const send = (client: Client, endpoint: { method: string; path: string }) =>
     ...(endpoint.method !== 'GET' && { body: '{}' }),
   })
 
-test('only registration, sign-in with its second factor, links sent by email, categories and the site are public', () => {
+test('only setup, registration, sign-in with its second factor, links sent by email, categories and the site are public', () => {
   const open = ENDPOINTS.filter(({ access }) => access === 'anyone').map(({ method, path }) => `${method} ${path}`)
   expect(open.toSorted()).toEqual([
     'GET /api/auth/second-factor',
@@ -39,6 +39,7 @@ test('only registration, sign-in with its second factor, links sent by email, ca
     'POST /api/auth/password-link',
     'POST /api/auth/register',
     'POST /api/auth/second-factor',
+    'POST /api/setup',
   ])
 })
 

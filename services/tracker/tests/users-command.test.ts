@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { captureCommand } from '@vault-and-tracker/dev-env'
+import { captureCommand, eventually } from '@vault-and-tracker/dev-env'
 import { runCommand } from '@vault-and-tracker/service-kit/lifecycle/command'
 import { usersCommand } from '../src/commands/users.command.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
@@ -28,7 +28,8 @@ const create = (username: string, ...more: string[]) =>
     stdin: 'a long password\n',
   })
 
-test('creates a user who can sign in, and prints the passkey once as one line of JSON', async () => {
+test('creates a user who can sign in, prints the passkey once as one line of JSON, and ends the setup', async () => {
+  expect((await tracker.client().get('/api/site')).json).toMatchObject({ awaitsSetup: true })
   const made = await create('first-admin', '--role', 'admin')
   expect(made).toMatchObject({ status: 0, err: '' })
   expect(made.lines).toEqual([
@@ -43,6 +44,7 @@ test('creates a user who can sign in, and prints the passkey once as one line of
   const login = await client.post('/api/auth/login', { username: 'first-admin', password: 'a long password' })
   expect(login.status).toBe(200)
   expect(made.lines[0]).toHaveProperty('passkey', login.member('passkey'))
+  await eventually(async () => (await client.get('/api/site')).text.includes('"awaitsSetup":false'))
 })
 
 test('a taken name exits with 2', async () => {

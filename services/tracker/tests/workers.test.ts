@@ -6,8 +6,9 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { askUntilRefused, eventually } from '@vault-and-tracker/dev-env'
 import { announce, rawGet } from './support/announcer.ts'
+import { createClient } from './support/client.ts'
 import { createAnnouncer, createMember, type TestMember, uploadTorrent } from './support/members.ts'
-import { startTracker, type TestTracker } from './support/tracker.ts'
+import { PASSWORD, startTracker, type TestTracker } from './support/tracker.ts'
 import { startTrackerProcess, type TrackerProcess } from './support/tracker-process.ts'
 
 let world: TestTracker
@@ -151,6 +152,13 @@ test('workers share port, swarm and metrics, and a killed one is replaced', asyn
     const reply = await announce(tracker.url, member.passkey, { infoHash, event: 'stopped', port: 7000 })
     expect(reply.status).toBe(200)
   }
+})
+
+test('one worker logs a code for the first administrator', async () => {
+  const [code = '', ...others] = tracker.log().match(/(?<![a-z\d])[a-z2-9]{26}(?![a-z\d])/g) ?? []
+  expect(others).toEqual([])
+  const administrator = { username: 'first', email: 'first@example.org', password: PASSWORD }
+  expect((await createClient(tracker.url).post('/api/setup', { code, ...administrator })).status).toBe(201)
 })
 
 test('metrics work while a worker ends and is replaced', async () => {

@@ -16,7 +16,14 @@ const FILE_BYTES = 8 * 1024 * 1024
 /** An administrator uploads a torrent, and a member's client downloads its file through the tracker. */
 export async function checkTracker(check: Check): Promise<void> {
   const { url, runId, ok, later } = check
+  const { awaitsSetup } = (await jsonOf(await fetch(`${url}/api/site`))) as { awaitsSetup: boolean }
   const uploader = await signUp(check, 'admin')
+  if (awaitsSetup)
+    later('the mark that the site is set up', async () => {
+      sql(check, 'update site_settings set had_administrator = false')
+      // Makes all processes read it.
+      await bytesOf(await uploader('PATCH', '/api/admin/site', {}))
+    })
   const member = await signUp(check, 'member')
   ok('two users are created and sign in')
 
@@ -79,7 +86,8 @@ async function untilCredited(user: Call, direction: 'uploaded' | 'downloaded'): 
 }
 
 /** Creates a user the way operators do, signs in over HTTP, and returns a function that calls the API as this user. */
-async function signUp({ url, runId, exec, later }: Check, role: 'admin' | 'member'): Promise<Call> {
+async function signUp(check: Check, role: 'admin' | 'member'): Promise<Call> {
+  const { url, runId, exec, later } = check
   const username = `${runId}-${role}`
   const password = randomBytes(16).toString('hex')
   const create = ['create', '--username', username, '--email', `${username}@example.org`, '--role', role]
@@ -88,11 +96,16 @@ async function signUp({ url, runId, exec, later }: Check, role: 'admin' | 'membe
   later(`the user ${username}`, () => {
     // No API deletes a user, because statistics refer to users. The users of this run own only its torrent.
     expect(/^[0-9a-f-]{36}$/.test(id), 'the id of the user is not a UUID')
-    const sql = `begin; delete from torrents where uploader_id = '${id}'; delete from user_torrents where user_id = '${id}';
+    const statements = `begin; delete from torrents where uploader_id = '${id}'; delete from user_torrents where user_id = '${id}';
       delete from admin_log where actor_id = '${id}'; delete from users where id = '${id}'; commit`
-    exec('postgres', ['psql', '--quiet', '--username=postgres', '--dbname=tracker', '--set=ON_ERROR_STOP=1'], sql)
+    sql(check, statements)
   })
   const cookie = await signIn(url, username, password)
   expect(cookie !== undefined, `${username} could not sign in`)
   return callerWith(url, cookie)
+}
+
+/** Runs statements as superuser. */
+function sql({ exec }: Check, statements: string): void {
+  exec('postgres', ['psql', '--quiet', '--username=postgres', '--dbname=tracker', '--set=ON_ERROR_STOP=1'], statements)
 }

@@ -9,7 +9,7 @@ import type { Db, Schema, UsersTable } from '../db/schema.ts'
 import { apiError } from '../errors.ts'
 import { notify } from '../notices/notices.store.ts'
 import type { NewNotice } from '../notices/notices.ts'
-import type { Account, AccountChanges, AccountState, AccountStore } from './accounts.ts'
+import type { Account, AccountChanges, AccountState, AccountStore, NewAccount } from './accounts.ts'
 
 /** Accounts in Postgres. */
 export function createAccountStore(db: Db, clock: Clock): AccountStore {
@@ -48,21 +48,7 @@ export function createAccountStore(db: Db, clock: Clock): AccountStore {
         return await db.transaction().execute(async (trx) => {
           // Before the insert, so that only people with an invite can find out which names and addresses are taken.
           const invitedBy = invite && (await lockInvite(trx, invite, account.createdAt))
-          const row = await trx
-            .insertInto('users')
-            .values({
-              id: account.id,
-              username: account.username,
-              email: account.email,
-              password_hash: account.passwordHash,
-              role: account.role,
-              passkey: account.passkey,
-              created_at: account.createdAt,
-              last_seen_at: account.lastSeenAt,
-              invited_by: invitedBy ?? null,
-            })
-            .returningAll()
-            .executeTakeFirstOrThrow()
+          const row = await insertAccount(trx, account, invitedBy)
           if (invite !== undefined) await markInviteUsed(trx, invite, account.id, account.createdAt)
           if (invitedBy !== undefined) {
             const by = { actorId: account.id, at: account.createdAt }
@@ -71,10 +57,7 @@ export function createAccountStore(db: Db, clock: Clock): AccountStore {
           return toAccount(row)
         })
       } catch (error) {
-        const constraint = violatedUniqueConstraint(error)
-        if (constraint === 'users_username_unique') throw apiError('CONFLICT', 'username: this username is taken.')
-        if (constraint === 'users_email_unique') throw apiError('CONFLICT', 'email: this email address is in use.')
-        throw error
+        throw accountConflict(error)
       }
     },
 
@@ -204,6 +187,37 @@ export function createAccountStore(db: Db, clock: Clock): AccountStore {
       return { ...rest, items: items.map(toAccount) }
     },
   }
+}
+
+/** Inserts an account. Its caller presents `accountConflict`. */
+export function insertAccount(
+  trx: Transaction<Schema>,
+  account: NewAccount,
+  invitedBy?: string,
+): Promise<Selectable<UsersTable>> {
+  return trx
+    .insertInto('users')
+    .values({
+      id: account.id,
+      username: account.username,
+      email: account.email,
+      password_hash: account.passwordHash,
+      role: account.role,
+      passkey: account.passkey,
+      created_at: account.createdAt,
+      last_seen_at: account.lastSeenAt,
+      invited_by: invitedBy ?? null,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+}
+
+/** The ApiError CONFLICT of an insert whose name or address is taken; any other error as it is. */
+export function accountConflict(error: unknown): unknown {
+  const constraint = violatedUniqueConstraint(error)
+  if (constraint === 'users_username_unique') return apiError('CONFLICT', 'username: this username is taken.')
+  if (constraint === 'users_email_unique') return apiError('CONFLICT', 'email: this email address is in use.')
+  return error
 }
 
 /**

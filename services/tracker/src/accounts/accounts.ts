@@ -168,6 +168,15 @@ export type Passwords = {
 
 export type Accounts = ReturnType<typeof createAccounts>
 
+/** An account to store. @param input `signsIn` if the user creates it */
+export function newAccount(
+  input: Pick<NewAccount, 'username' | 'email' | 'role' | 'passwordHash'> & { readonly signsIn: boolean },
+  createdAt: Date,
+): NewAccount {
+  const { signsIn, ...given } = input
+  return { ...given, id: newId(), passkey: newPasskey(), createdAt, lastSeenAt: signsIn ? createdAt : null }
+}
+
 /** Registration, authentication, and changes to accounts by users and staff. */
 export function createAccounts(deps: {
   store: AccountStore
@@ -186,21 +195,12 @@ export function createAccounts(deps: {
   ): Promise<Account> {
     const { username, email, role, signsIn = false } = input
     const passwordHash = await passwords.hash(input.password)
-    const createdAt = new Date(clock.now())
     const account = await store.create(
-      {
-        id: newId(),
-        username,
-        email,
-        role,
-        passkey: newPasskey(),
-        passwordHash,
-        createdAt,
-        lastSeenAt: signsIn ? createdAt : null,
-      },
+      newAccount({ username, email, role, signsIn, passwordHash }, new Date(clock.now())),
       invite,
     )
-    await publish(...changedKeys([account.passkey]))
+    const isSetUp = role === 'admin' ? [{ kind: 'site-settings' } as const] : []
+    await publish(...changedKeys([account.passkey]), ...isSetUp)
     return account
   }
 

@@ -12,6 +12,7 @@ export const ADMIN_ACTIONS = [
   'clients.update',
   'report.resolve',
   'rules.publish',
+  'site.set-up',
   'site.update',
   'torrent.approve',
   'torrent.delete',

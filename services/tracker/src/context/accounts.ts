@@ -3,6 +3,8 @@ import { createAccountStore } from '../accounts/accounts.store.ts'
 import { createAccounts } from '../accounts/accounts.ts'
 import { createActivityStore } from '../accounts/activity.store.ts'
 import { createActivity } from '../accounts/activity.ts'
+import { createFirstAdministratorStore } from '../accounts/first-administrator.store.ts'
+import { createFirstAdministrator } from '../accounts/first-administrator.ts'
 import { createInviteStore } from '../accounts/invites.store.ts'
 import { createInvites } from '../accounts/invites.ts'
 import { createMailLinkStore } from '../accounts/mail-links.store.ts'
@@ -73,6 +75,9 @@ export async function createAccountUseCases(
   const peerTtlMs = timeToLive(config.ANNOUNCE_INTERVAL) * 1_000
   return {
     accounts,
+    firstAdministrator: createFirstAdministrator({
+      ...{ store: createFirstAdministratorStore(db, clock), passwords, publish: invalidations.publish, clock },
+    }),
     /** Sends due digests of notices; undefined if the site sends no email. */
     mailNotices,
     mailLinks: createMailLinks({
@@ -91,11 +96,15 @@ export async function createAccountUseCases(
     reseeds: createReseeds({ store: createReseedStore(db), clock }),
     /** The announce URL of a user. */
     announceUrl: (passkey: string): string => `${config.PUBLIC_URL}/announce?passkey=${passkey}`,
-    siteInformation: async () => ({
-      registration: (await site.current()).registration,
-      torznabUrl: `${config.PUBLIC_URL}/api/torznab`,
-      sendsEmail: outbox !== undefined,
-    }),
+    siteInformation: async () => {
+      const { registration, hadAdministrator } = await site.current()
+      return {
+        registration,
+        torznabUrl: `${config.PUBLIC_URL}/api/torznab`,
+        sendsEmail: outbox !== undefined,
+        awaitsSetup: !hadAdministrator,
+      }
+    },
   }
 }
 

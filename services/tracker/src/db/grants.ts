@@ -13,6 +13,7 @@ export function grants(role: string): readonly string[] {
     `revoke update, delete on rules, rule_acceptances from ${role}`,
     `revoke update on flush_log, events from ${role}`,
     `revoke update, delete on webhook_keys from ${role}`,
+    `revoke update on setup_codes from ${role}`,
     `revoke delete on users from ${role}`,
     `revoke update, delete on admin_log from ${role}`,
     `revoke insert, delete on torznab_settings from ${role}`,

@@ -31,6 +31,7 @@ import { categoryFeeds } from './migrations/0031-category-feeds.ts'
 import { clientRules } from './migrations/0032-client-rules.ts'
 import { webhooks } from './migrations/0033-webhooks.ts'
 import { announceKeys } from './migrations/0035-announce-keys.ts'
+import { firstAdministrator } from './migrations/0036-first-administrator.ts'
 
 /** All migrations. Add new ones at the end, and never change a released one. Numbers may have gaps. */
 export const MIGRATIONS = {
@@ -65,6 +66,7 @@ export const MIGRATIONS = {
   '0032-client-rules': clientRules,
   '0033-webhooks': webhooks,
   '0035-announce-keys': announceKeys,
+  '0036-first-administrator': firstAdministrator,
 }
 
 /** Migrates the tracker's database to the latest schema. */

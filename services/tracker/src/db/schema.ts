@@ -405,12 +405,21 @@ export type SiteSettingsTable = {
   seed_hours: number | null
   staff_second_factor: boolean | null
   checklist_dismissed: Generated<boolean>
+  /** Whether the site ever had an administrator; maintained by a trigger. */
+  had_administrator: ColumnType<boolean, never, never>
   /** Each as `ruleText`. */
   client_rules: readonly string[] | null
 }
 
 /** The peers and users of a client on a day, at the time of that day with the most. `client` is the start of its peer ids. */
 export type ClientDaysTable = { day: Fixed<string>; client: Fixed<string>; peers: number; users: number }
+
+/** See accounts/first-administrator.ts. */
+export type SetupCodesTable = {
+  /** SHA-256 of the code. */
+  code_hash: Fixed<Buffer>
+  created_at: ColumnType<Date, never, never>
+}
 
 /** The current logo; at most one row. */
 export type SiteLogosTable = { digest: Fixed<string>; png: Fixed<Buffer> }
@@ -553,6 +562,7 @@ export type Schema = {
   user_days: UserDaysTable
   site_settings: SiteSettingsTable
   site_logos: SiteLogosTable
+  setup_codes: SetupCodesTable
   client_days: ClientDaysTable
   rules: RulesTable
   rule_acceptances: RuleAcceptancesTable

@@ -64,6 +64,9 @@ const information = z
     registration: policy.registration,
     torznabUrl: z.string().meta({ description: 'the Torznab URL for automation tools' }),
     sendsEmail: z.boolean().meta({ description: 'whether users can reset their password by email' }),
+    awaitsSetup: z
+      .boolean()
+      .meta({ description: 'whether the first administrator has to be created with the code in the log' }),
   })
   .meta({ id: 'Site' })
 
@@ -137,8 +140,10 @@ export const siteSettingsEndpoints = [
   }),
 ]
 
-function present(stored: SiteSettings, { defaults }: SiteConfiguration): z.output<typeof settings> {
-  const { logo, ...others } = stored
+function present(
+  { logo, hadAdministrator: _hadAdministrator, ...others }: SiteSettings,
+  { defaults }: SiteConfiguration,
+): z.output<typeof settings> {
   return { ...others, logo: logo === null ? null : logoPath(logo), defaults }
 }
 
@@ -151,7 +156,7 @@ export const siteInformationEndpoints = [
     method: 'GET',
     path: '/api/site',
     operationId: 'getSite',
-    summary: 'Get the registration mode and the URL of the Torznab API',
+    summary: 'Get the registration mode, the URL of the Torznab API, and whether the site awaits its setup',
     answer: information,
     handle: (_input, { siteInformation }) => siteInformation(),
   }),

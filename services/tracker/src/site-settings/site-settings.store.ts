@@ -18,6 +18,7 @@ const COLUMNS = [
   'seed_hours as seedHours',
   'staff_second_factor as staffSecondFactor',
   'checklist_dismissed as checklistDismissed',
+  'had_administrator as hadAdministrator',
 ] as const
 
 /** Site settings in Postgres: a single row, inserted by the first migration, and the file of the logo. */

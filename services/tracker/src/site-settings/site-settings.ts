@@ -36,15 +36,17 @@ export type SiteSettings = { readonly [Name in keyof SiteDefaults]: SiteDefaults
   readonly logo: string | null
   /** Whether the checklist for a new site is hidden. */
   readonly checklistDismissed: boolean
+  /** Whether the site ever had an administrator. */
+  readonly hadAdministrator: boolean
 }
 
 /** Settings to change; the others stay as they are. */
 export type SiteSettingsChanges = {
-  [Name in Exclude<keyof SiteSettings, 'logo'>]?: SiteSettings[Name] | undefined
+  [Name in Exclude<keyof SiteSettings, 'logo' | 'hadAdministrator'>]?: SiteSettings[Name] | undefined
 }
 
 /** The look of the site, and the policies that apply. */
-export type CurrentSite = SitePolicy & Pick<SiteSettings, 'name' | 'accent' | 'logo'>
+export type CurrentSite = SitePolicy & Pick<SiteSettings, 'name' | 'accent' | 'logo' | 'hadAdministrator'>
 
 /** The parts of a new site that are set up. */
 export type Progress = {
@@ -151,7 +153,7 @@ export function createSiteSettings(deps: {
 }
 
 function inForce(settings: SiteSettings, defaults: SiteDefaults): CurrentSite {
-  const { accent, logo } = settings
+  const { accent, logo, hadAdministrator } = settings
   return {
     name: settings.name ?? defaults.name,
     registration: settings.registration ?? defaults.registration,
@@ -161,5 +163,6 @@ function inForce(settings: SiteSettings, defaults: SiteDefaults): CurrentSite {
     staffSecondFactor: settings.staffSecondFactor ?? defaults.staffSecondFactor,
     accent,
     logo,
+    hadAdministrator,
   }
 }

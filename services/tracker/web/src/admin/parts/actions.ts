@@ -14,6 +14,7 @@ export const ACTION_NAMES = Object.entries({
   'clients.update': 'changed client rules',
   'report.resolve': 'resolved a report',
   'rules.publish': 'published rules',
+  'site.set-up': 'set up the site',
   'site.update': 'changed the site',
   'torrent.approve': 'approved a torrent',
   'torrent.delete': 'deleted a torrent',
