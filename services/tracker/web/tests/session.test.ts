@@ -8,6 +8,7 @@ import { addTorrent, DESKTOP, NARROW, useSite, type Visit } from './support/site
 
 const site = useSite()
 beforeAll(async () => {
+  await site.tracker.signedIn('owner', 'admin')
   await site.tracker.signedIn('alice')
 })
 
@@ -122,12 +123,32 @@ test('an open site with its own name lets visitors register, and shows the name 
   expect(await caps.text()).toContain('title="Films &amp; Friends"')
 })
 
-test('the first administrator signs in to a checklist, which follows what they do', async () => {
+test('the code in the log creates the first administrator, who comes to a checklist that follows what they do', async () => {
   const fresh = await site.another({})
-  const admin = await fresh.tracker.signedIn('alice', 'admin')
-  const visit = await fresh.open('/login', NARROW)
-  const { page, problems } = visit
-  await signIn(visit)
+  await fresh.tracker.signedIn('bob')
+  const code = (await fresh.tracker.context.useCases.firstAdministrator.issueCode()) ?? ''
+  const { page, problems } = await fresh.open('/login', NARROW)
+  await page.getByText('no administrator yet').waitFor()
+  expect(await problems('login-new-site')).toEqual([])
+  await page.getByRole('link', { name: 'Set it up' }).press('Enter')
+  await page.waitForURL('**/setup')
+  await page.getByLabel('Setup code').waitFor()
+  expect(await problems('setup')).toEqual([])
+  await page.keyboard.type('a wrong code')
+  await page.getByLabel('Username').fill('bob')
+  await page.getByLabel('Email').fill('alice@example.org')
+  await page.getByLabel('Password').fill(PASSWORD)
+  await page.keyboard.press('Enter')
+  const coded = page.locator('.field', { has: page.getByLabel('Setup code') })
+  await coded.locator('.field-problem').waitFor()
+  expect(await page.evaluate('document.activeElement.name')).toBe('code')
+  expect(await problems('setup-refused')).toEqual([])
+  await page.getByLabel('Setup code').fill(code)
+  await page.keyboard.press('Enter')
+  const named = page.locator('.field', { has: page.getByLabel('Username') })
+  await named.locator('.field-problem').waitFor()
+  await page.getByLabel('Username').fill('alice')
+  await page.keyboard.press('Enter')
   await page.waitForURL('**/admin')
   const checklist = page.getByRole('region', { name: 'Set up your site' })
   await checklist.getByText('1 of 5 done').waitFor()
@@ -143,7 +164,16 @@ test('the first administrator signs in to a checklist, which follows what they d
   await checklist.getByText('2 of 5 done').waitFor()
   await checklist.getByRole('button', { name: 'Hide checklist' }).press('Enter')
   await checklist.waitFor({ state: 'detached' })
+  const admin = fresh.tracker.client()
+  await admin.post('/api/auth/login', { username: 'alice', password: PASSWORD })
   expect((await admin.get('/api/admin/checklist')).json).toMatchObject({ dismissed: true, rules: true })
+
+  await page.goto(`${fresh.tracker.url}/setup`)
+  await page.getByText('already set up').waitFor()
+  expect(await problems('setup-closed')).toEqual([])
+  await page.getByRole('link', { name: 'Sign in instead' }).click()
+  await page.getByLabel('Username').waitFor()
+  expect(await page.getByText('no administrator yet').count()).toBe(0)
 })
 
 test('the first page takes two requests of data', async () => {

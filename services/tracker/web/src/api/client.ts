@@ -13,6 +13,7 @@ const PUBLIC: ReadonlySet<string> = new Set([
   '/api/auth/login',
   '/api/auth/second-factor',
   '/api/auth/register',
+  '/api/setup',
   '/api/auth/password-link',
   '/api/auth/password',
   '/api/auth/email',
@@ -74,4 +75,5 @@ export type ManagedUserDetails = Schemas['ManagedUserDetails']
 export type UserSession = Schemas['UserSession']
 export type AdminLogEntry = Schemas['AdminLogEntry']
 export type SecondFactor = Schemas['SecondFactor']
+export type Site = Schemas['Site']
 export type SiteSettings = Schemas['SiteSettings']

@@ -1,6 +1,7 @@
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { Gate } from '@vault-and-tracker/web-kit/frame'
+import type { Site } from '../api/client.ts'
 import { checklist, ownUser, site } from '../api/queries.ts'
 import { SignInForm } from './sign-in-form.tsx'
 
@@ -12,28 +13,44 @@ export function LoginPage() {
   const navigate = useNavigate()
   const queries = useQueryClient()
   const { data } = useQuery(site)
-  const registration = data?.registration
   return (
     <Gate title="Sign in">
+      {data?.awaitsSetup === true && (
+        <p className="notice">
+          <span>
+            This site has no administrator yet. <Link to="/setup">Set it up</Link> with the code in the log of the
+            tracker.
+          </span>
+        </p>
+      )}
       <SignInForm
         onSignedIn={() => {
           void startPage(queries).then((start) => navigate({ href: next ?? start, replace: true }))
         }}
       >
-        {data?.sendsEmail === true ? (
-          <p>
-            <Link to="/reset">Forgot your password?</Link>
-          </p>
-        ) : (
-          <p className="muted">Forgot your password? Ask an administrator to reset it.</p>
-        )}
-        {(registration === 'open' || registration === 'invite') && (
-          <p>
-            <Link to="/register">{registration === 'open' ? 'Create an account' : 'Register with an invite'}</Link>
-          </p>
-        )}
+        {data && <OtherWays {...data} />}
       </SignInForm>
     </Gate>
+  )
+}
+
+/** What visitors do who cannot sign in. Without an administrator, no one resets passwords or creates invites. */
+function OtherWays({ sendsEmail, registration, awaitsSetup }: Site) {
+  return (
+    <>
+      {sendsEmail ? (
+        <p>
+          <Link to="/reset">Forgot your password?</Link>
+        </p>
+      ) : (
+        !awaitsSetup && <p className="muted">Forgot your password? Ask an administrator to reset it.</p>
+      )}
+      {(registration === 'open' || (registration === 'invite' && !awaitsSetup)) && (
+        <p>
+          <Link to="/register">{registration === 'open' ? 'Create an account' : 'Register with an invite'}</Link>
+        </p>
+      )}
+    </>
   )
 }
 

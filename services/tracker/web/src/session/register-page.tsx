@@ -6,6 +6,7 @@ import { Form, TextField } from '@vault-and-tracker/web-kit/form'
 import { Gate } from '@vault-and-tracker/web-kit/frame'
 import { account, api, type OwnUser } from '../api/client.ts'
 import { ownUser, site } from '../api/queries.ts'
+import { NewAccountFields } from './new-account-fields.tsx'
 
 const route = getRouteApi('/register')
 
@@ -71,32 +72,7 @@ function RegisterForm({ needsInvite }: { needsInvite: boolean }) {
           error={error}
         />
       )}
-      <TextField
-        label="Username"
-        autoFocus={!needsInvite || invite !== undefined}
-        name="username"
-        autoComplete="username"
-        autoCapitalize="none"
-        spellCheck={false}
-        required
-        minLength={2}
-        maxLength={32}
-        pattern="[A-Za-z0-9_][A-Za-z0-9._\-]*"
-        title="Letters, digits, dots, dashes and underscores"
-        error={error}
-      />
-      <TextField label="Email" name="email" type="email" autoComplete="email" required maxLength={254} error={error} />
-      <TextField
-        label="Password"
-        name="password"
-        type="password"
-        autoComplete="new-password"
-        required
-        minLength={8}
-        maxLength={256}
-        hint="At least 8 characters."
-        error={error}
-      />
+      <NewAccountFields error={error} autoFocus={!needsInvite || invite !== undefined} />
     </Form>
   )
 }

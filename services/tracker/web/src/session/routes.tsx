@@ -12,6 +12,13 @@ const loginRoute = createRoute({
   component: lazyRouteComponent(() => import('./login-page.tsx'), 'LoginPage'),
 })
 
+const setupRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/setup',
+  loader: ({ context }) => preload(context.queries.query(site)),
+  component: lazyRouteComponent(() => import('./setup-page.tsx'), 'SetupPage'),
+})
+
 const registerRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/register',
@@ -33,13 +40,13 @@ const confirmEmailRoute = createRoute({
   component: lazyRouteComponent(() => import('./confirm-email-page.tsx'), 'ConfirmEmailPage'),
 })
 
-export const sessionRoutes = [loginRoute, registerRoute, resetRoute, confirmEmailRoute] as const
+export const sessionRoutes = [loginRoute, setupRoute, registerRoute, resetRoute, confirmEmailRoute] as const
 
 /** The page to open after signing in, which must be one of this application. */
 function readNext(raw: unknown): string | undefined {
   if (typeof raw !== 'string' || !/^\/(?![/\\])/.test(raw)) return undefined
   const url = new URL(raw, location.origin)
-  return url.origin === location.origin && !/^\/(login|register|reset|confirm-email)/.test(url.pathname)
+  return url.origin === location.origin && !/^\/(login|setup|register|reset|confirm-email)/.test(url.pathname)
     ? raw
     : undefined
 }
