@@ -9,7 +9,30 @@ const FILE = join('demo', 'vault-and-tracker-demo.bin')
 const FILE_BYTES = 4 * 1024 * 1024
 const TORRENT = { name: 'Vault and Tracker demo file', category: 'software' }
 
-type TrackerSeed = { service: Service; dataDir: string; url: string; file: StateFile; say: (text: string) => void }
+type TrackerSeed = {
+  service: Service
+  dataDir: string
+  url: string
+  file: StateFile
+  /** The user that `createAdministrator` has just created. */
+  created: DemoUser | undefined
+  say: (text: string) => void
+}
+
+/**
+ * Creates the administrator of a new demo before the tracker starts, because it asks for one in its log if there is none.
+ *
+ * @returns the administrator; undefined if the demo is older, or the name is taken
+ */
+export async function createAdministrator({ service, file }: Pick<TrackerSeed, 'service' | 'file'>) {
+  const admin = file.state.tracker.users.find(({ role }) => role === 'admin')
+  if (admin === undefined || admin.passkey !== undefined) return undefined
+  const passkey = await createUser(service, admin)
+  if (passkey === undefined) return undefined
+  admin.passkey = passkey
+  file.save()
+  return admin
+}
 
 /** Creates users, categories, a torrent with content, and a community with a past, if they are missing. */
 export async function seedTracker(seed: TrackerSeed): Promise<void> {
@@ -19,7 +42,7 @@ export async function seedTracker(seed: TrackerSeed): Promise<void> {
   if (admin === undefined) throw new Error('the demo has no administrator')
   let cookie: string | undefined
   if (admin.isChanged !== true) {
-    for (const user of state.tracker.users) user.passkey = await ensureUser(seed, user)
+    for (const user of state.tracker.users) if (user !== seed.created) user.passkey = await ensureUser(seed, user)
     cookie = await signIn(seed.url, admin.username, admin.password)
     admin.isChanged = cookie === undefined
     save()
@@ -65,16 +88,22 @@ async function seedCommunity({ code: { root }, env }: Service): Promise<readonly
   return JSON.parse(seeded.stdout) as DemoSwarm[]
 }
 
-/** Returns the passkey. */
-async function ensureUser({ service, url }: TrackerSeed, user: DemoUser): Promise<string> {
-  const { username, email, role, password } = user
+/** @returns the passkey; undefined if the name is taken */
+async function createUser(service: Service, { username, email, role, password }: DemoUser) {
   const args = ['create', '--username', username, '--email', email, '--role', role, '--password-stdin']
   const { DATABASE_URL = '', REDIS_URL = '' } = service.env
   const users = { ...service, env: { DATABASE_URL, REDIS_URL } }
   const created = await runServiceCommand(users, 'commands/users.command', args, password)
   if (created.code === 0) return (JSON.parse(created.stdout) as { passkey: string }).passkey
   if (created.code !== 2) throw new Error(`the tracker did not create the user ${username}:\n${created.output}`)
-  if (user.passkey !== undefined) return user.passkey
+  return undefined
+}
+
+/** Returns the passkey. */
+async function ensureUser({ service, url }: TrackerSeed, user: DemoUser): Promise<string> {
+  const { username, password } = user
+  const passkey = (await createUser(service, user)) ?? user.passkey
+  if (passkey !== undefined) return passkey
   // The name is taken by an earlier start that was interrupted, or by another user.
   const cookie = await signIn(url, username, password)
   if (cookie === undefined) throw new Fault(ofAnotherFolder(username))

@@ -8,7 +8,7 @@ import type { ManagedProcess } from '../processes/managed-process.ts'
 import { freePort, portProblem } from '../processes/ports.ts'
 import { startRedis } from '../redis/redis.ts'
 import { type Demo, writeDemo } from './demo.ts'
-import { seedTracker } from './seed-tracker.ts'
+import { createAdministrator, seedTracker } from './seed-tracker.ts'
 import { seedVault } from './seed-vault.ts'
 import { serviceEnvironment, serviceUrl } from './service-environment.ts'
 import {
@@ -84,6 +84,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   })
   const start = ({ service, url }: typeof vault): Promise<ManagedProcess> =>
     step(service.name, () => startService(service, dataDir, url))
+  const created = await createAdministrator({ service: tracker.service, file })
   const services = { vault: await start(vault), tracker: await start(tracker) }
   const adminToken = readSecret('ADMIN_TOKEN', vault.service.env) ?? ''
   await step('demo data', async () => {
@@ -92,7 +93,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     const { say } = options
     await Promise.all([
       seedVault({ url: vault.url, vault: file.state.vault, adminToken, wasSeeded, say }),
-      seedTracker({ service: tracker.service, dataDir, url: tracker.url, file, say }),
+      seedTracker({ service: tracker.service, dataDir, url: tracker.url, file, created, say }),
     ])
   })
   return {
