@@ -18,5 +18,6 @@ await run(logger, async (scope) => {
   const server = createHttpServer(context, { logger, stopping: scope.signal })
   const running = await listen(server, { host: config.HOST, port: config.PORT }, { unread: context.unread })
   scope.defer('HTTP server', () => running.drain())
-  logger.info({ port: running.port, keyring: context.keyring.ids, active: context.keyring.activeId }, 'listening')
+  const { ids, activeId } = context.keyring
+  logger.info({ port: running.port, console: '/console', keyring: ids, active: activeId }, 'listening')
 })

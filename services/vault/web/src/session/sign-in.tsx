@@ -93,7 +93,7 @@ function SignInForm({ isAgain }: { isAgain: boolean }) {
           required
           autoFocus={oidc === null}
           error={signIn.error}
-          hint="You stay signed in for 8 hours in this browser, which does not store the token."
+          hint="On a new server, enter its ADMIN_TOKEN. You stay signed in for 8 hours; the browser does not store the token."
         />
       </Form>
     </>
