@@ -1,10 +1,9 @@
-import { execFileSync } from 'node:child_process'
-import { join } from 'node:path'
+import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { eventually, freePort, removeTemporaryFolder, temporaryFolder } from '@vault-and-tracker/dev-env'
 import { LINE_FIELDS, LINE_PATTERN } from '../src/irc/announce-line.ts'
 import { createToken } from './support/api-tokens.ts'
-import { connectRaw, type IrcClient, joinIrc, plain, type RawIrc } from './support/irc.ts'
+import { connectRaw, type IrcClient, joinIrc, makeCertificate, plain, type RawIrc } from './support/irc.ts'
 import { makeTorrent } from './support/make-torrent.ts'
 import { createMember, type TestMember } from './support/members.ts'
 import { metricOf } from './support/metrics.ts'
@@ -257,6 +256,13 @@ describe('a client', () => {
     expect(connection.received()).not.toContain('Unheard')
   })
 
+  test.each(['\n', ':x\n', '@a \n'])('is disconnected when it sends only %j', async (line) => {
+    const connection = await raw()
+    connection.socket.write(line.repeat(200_000))
+    await eventually(() => connection.isClosed())
+    expect(connection.received()).toMatch(/^ERROR :Excess Flood/)
+  })
+
   test.each<[string, (connection: RawIrc) => void, RegExp]>([
     ['sends too many messages', (c) => c.send(...Array.from({ length: 100 }, () => 'PING :x')), /Excess Flood/],
     ['sends a line without an end', (c) => c.socket.write('x'.repeat(20_000)), /too long/],
@@ -299,13 +305,32 @@ describe('a client', () => {
     await eventually(() => more.some((each) => each.isClosed()))
   })
 
+  test('that does not read is disconnected, and the others get every line', async () => {
+    const [slow, reader] = [await registered(), await registered()]
+    slow.socket.pause()
+    const open = () => metricOf(tracker, 'tracker_irc_connections')
+    const torrent = {
+      ...{ id: randomUUID(), infoHash: '0'.repeat(40), name: 'x'.repeat(200), category: 'tv-hd', size: 1, files: 1 },
+      ...{ uploader: null, internal: false, scene: false, downloadPercent: 100, uploadPercent: 100 },
+      created: new Date(0),
+    }
+    const event = (id: number) => ({ id, torrent: { ...torrent, url: `http://tracker.test/${String(id)}` } })
+    let announced = 0
+    // The kernel takes megabytes before any of it is unread here.
+    while ((await open()) === 2) {
+      tracker.context.irc?.announce(Array.from({ length: 100 }, () => event((announced += 1))))
+      await eventually(() => reader.received().endsWith(`/${String(announced)}\r\n`))
+    }
+    expect(reader.received().match(/New torrent: /g)).toHaveLength(announced)
+    expect(await open()).toBe(1)
+  })
+
   test('is disconnected when its token ends', async () => {
     const { id, token: password } = await createToken(alice.client, ['read'])
     const connection = await registered(password)
     await tracker.context.irc?.sweep()
     expect(connection.isClosed()).toBe(false)
     await alice.client.delete(`/api/tokens/${id}`)
-    await tracker.context.irc?.sweep()
     await eventually(() => connection.isClosed())
   })
 
@@ -321,13 +346,10 @@ describe('a client', () => {
 
 test('with a certificate, connections are encrypted and reach the same channel', async () => {
   const folder = temporaryFolder('irc-tls')
-  const [IRC_TLS_CERT, IRC_TLS_KEY, tlsPort] = [join(folder, 'cert.pem'), join(folder, 'key.pem'), await freePort()]
-  const request = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=tracker.test'
-  execFileSync('openssl', [...request.split(' '), '-keyout', IRC_TLS_KEY, '-out', IRC_TLS_CERT], { stdio: 'ignore' })
+  const tlsPort = await freePort()
   const encrypted = await tracker.replica({
     IRC_PORT: String(tlsPort),
-    IRC_TLS_CERT,
-    IRC_TLS_KEY,
+    ...makeCertificate(folder),
     IRC_URL: 'ircs://irc.test',
   })
   const client = await joinIrc({ port: tlsPort, tls: true }, { account: 'alice', password: token })
@@ -338,6 +360,22 @@ test('with a certificate, connections are encrypted and reach the same channel',
   await eventually(() => client.lines.length === 1)
   const { text } = await encrypted.client().get('/autobrr.yaml')
   expect(text).toContain('server: "irc.test"\n  port: 6697\n  tls: true')
+  client.quit()
+  await encrypted.stop()
+  removeTemporaryFolder(folder)
+})
+
+test('connections without a TLS handshake count for their address', async () => {
+  const folder = temporaryFolder('irc-silent')
+  const silentPort = await freePort()
+  const encrypted = await tracker.replica({ IRC_PORT: String(silentPort), ...makeCertificate(folder) })
+  const all: RawIrc[] = []
+  for (let n = 0; n < 30; n++) all.push(await raw(silentPort))
+  await eventually(() => all.slice(20).every((each) => each.isClosed()))
+  expect(all.slice(0, 20).some((each) => each.isClosed())).toBe(false)
+  all[0]?.socket.destroy()
+  await eventually(async () => (await metricOf(encrypted, 'tracker_irc_connections')) === 19)
+  const client = await joinIrc({ port: silentPort, tls: true }, { account: 'alice', password: token })
   client.quit()
   await encrypted.stop()
   removeTemporaryFolder(folder)

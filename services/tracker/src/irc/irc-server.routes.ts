@@ -1,6 +1,6 @@
 import { once } from 'node:events'
-import { createServer, type Server, type Socket } from 'node:net'
-import { createServer as createTlsServer, Server as TlsServer } from 'node:tls'
+import { createServer, type Socket } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { errorCode } from '@vault-and-tracker/service-kit/core/errors'
 import { addressKey, plainAddress } from '@vault-and-tracker/service-kit/http/client-address'
@@ -18,6 +18,7 @@ const MAX_UNREAD_BYTES = 64 * 1024
 /** Messages of a client: some at once, then one per second. */
 const BURST = 30
 const MESSAGES_PER_MS = 1 / 1_000
+const HANDSHAKE_WITHIN_MS = 10_000
 const REGISTER_WITHIN_MS = 30_000
 /** A silent client gets a PING, and is disconnected if it stays silent as long again. */
 const SILENT_MS = 90_000
@@ -57,17 +58,32 @@ export function createIrcServer(deps: {
 }): IrcServer {
   const { name, certificate, audience, clock } = deps
   const connections = new Set<IrcConnection>()
+  /** Including those without a TLS handshake yet. */
+  const sockets = new Set<Socket>()
+  const socketsPerAddress = new Map<string, number>()
   let isDraining = false
-  const accept = (socket: Socket): void => {
-    socket.on('error', () => socket.destroy())
+
+  /** Counts a connection; false if its address has too many. */
+  const admit = (socket: Socket): boolean => {
     const address = plainAddress(socket.remoteAddress ?? '')
     const key = deps.isTrusted(address) ? undefined : addressKey(address)
-    const ofAddress = key === undefined ? 0 : [...connections].filter((each) => each.key === key).length
-    if (isDraining || ofAddress >= MAX_PER_ADDRESS) {
-      socket.end('ERROR :Too many connections\r\n', () => socket.destroy())
-      return
-    }
-    const connection = new IrcConnection(socket, key, {
+    const ofAddress = key === undefined ? 0 : (socketsPerAddress.get(key) ?? 0)
+    if (isDraining || ofAddress >= MAX_PER_ADDRESS) return false
+    sockets.add(socket)
+    if (key !== undefined) socketsPerAddress.set(key, ofAddress + 1)
+    socket.once('close', () => {
+      sockets.delete(socket)
+      if (key === undefined) return
+      const others = (socketsPerAddress.get(key) ?? 0) - 1
+      if (others > 0) socketsPerAddress.set(key, others)
+      else socketsPerAddress.delete(key)
+    })
+    return true
+  }
+  const serve = (socket: Socket): void => {
+    socket.on('error', () => socket.destroy())
+    const address = plainAddress(socket.remoteAddress ?? '')
+    const connection = new IrcConnection(socket, {
       ...{ server: name, topic: `New torrents of ${name}`, audience, clock },
       signIn: (username, token) => deps.signIn(username, token, address),
     })
@@ -77,18 +93,18 @@ export function createIrcServer(deps: {
       connection.leave()
     })
   }
-  const server: Server =
-    certificate === undefined
-      ? createServer(accept)
-      : createTlsServer({ ...certificate, handshakeTimeout: 10_000 }, accept)
-  server.maxConnections = MAX_CONNECTIONS
-  server.on('tlsClientError', (_error, socket: Socket) => socket.destroy())
-  /** Including those without a TLS handshake yet. */
-  const sockets = new Set<Socket>()
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
+  // Never listens: connections are counted before their TLS handshake.
+  const encrypted = certificate && createTlsServer({ ...certificate, handshakeTimeout: HANDSHAKE_WITHIN_MS }, serve)
+  encrypted?.on('tlsClientError', (_error, socket) => socket.destroy())
+  const server = createServer((socket) => {
+    socket.on('error', () => socket.destroy())
+    const isAdmitted = admit(socket)
+    if (isAdmitted && encrypted === undefined) serve(socket)
+    else if (isAdmitted) encrypted?.emit('connection', socket)
+    else if (encrypted === undefined) socket.end('ERROR :Too many connections\r\n', () => socket.destroy())
+    else socket.destroy()
   })
+  server.maxConnections = MAX_CONNECTIONS
   const prefix = `:${ANNOUNCER}!${ANNOUNCER}@${name} PRIVMSG ${CHANNEL} :`
 
   return {
@@ -111,11 +127,9 @@ export function createIrcServer(deps: {
       await audience.check()
     },
 
-    renew: (renewed) => {
-      if (server instanceof TlsServer) server.setSecureContext(renewed)
-    },
+    renew: (renewed) => encrypted?.setSecureContext(renewed),
 
-    size: () => connections.size,
+    size: () => sockets.size,
 
     drain: async () => {
       isDraining = true
@@ -143,7 +157,6 @@ type Services = {
 
 /** One connection: reads lines, limits them, and gives them to its session one after another. */
 class IrcConnection {
-  readonly key: string | undefined
   private readonly socket: Socket
   private readonly services: Services
   private readonly session: IrcSession
@@ -156,9 +169,8 @@ class IrcConnection {
   private heardAt: number
   private pingedAt: number | undefined
 
-  constructor(socket: Socket, key: string | undefined, services: Services) {
+  constructor(socket: Socket, services: Services) {
     this.socket = socket
-    this.key = key
     this.services = services
     this.openedAt = this.heardAt = this.creditedAt = services.clock.now()
     const { server, topic } = services
@@ -173,6 +185,7 @@ class IrcConnection {
   }
 
   private async read(chunk: Buffer): Promise<void> {
+    if (!this.isOpen()) return
     this.heardAt = this.services.clock.now()
     this.pingedAt = undefined
     this.input += chunk.toString('latin1')
@@ -195,11 +208,13 @@ class IrcConnection {
     for (let end = this.input.indexOf('\n'); end !== -1 && this.isOpen(); end = this.input.indexOf('\n')) {
       const line = Buffer.from(this.input.slice(0, end).replace(/\r$/, ''), 'latin1').toString('utf8')
       this.input = this.input.slice(end + 1)
+      if (!this.takeCredit()) {
+        this.close('Excess Flood')
+        return
+      }
       const message = parseMessage(line)
-      if (message === undefined) continue
-      if (!this.takeCredit()) this.close('Excess Flood')
-      else if (message === 'too long') this.send(`:${this.services.server} 417 * :Input line was too long`)
-      else await this.session.receive(message)
+      if (message === 'too long') this.send(`:${this.services.server} 417 * :Input line was too long`)
+      else if (message !== undefined) await this.session.receive(message)
     }
     if (this.input.length > MAX_INPUT) this.close('Input line was too long')
   }

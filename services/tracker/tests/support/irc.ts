@@ -1,5 +1,7 @@
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
 import { eventually } from '@vault-and-tracker/dev-env'
 import { Client } from 'irc-framework'
 
@@ -64,4 +66,12 @@ export async function connectRaw(port: number): Promise<RawIrc> {
 /** The response of SASL PLAIN. */
 export function plain(username: string, token: string): string {
   return Buffer.from(`\0${username}\0${token}`).toString('base64')
+}
+
+/** Writes a certificate for one day and its key to a folder. @returns the settings that name them */
+export function makeCertificate(folder: string): { readonly IRC_TLS_CERT: string; readonly IRC_TLS_KEY: string } {
+  const [IRC_TLS_CERT, IRC_TLS_KEY] = [join(folder, 'cert.pem'), join(folder, 'key.pem')]
+  const request = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=tracker.test'
+  execFileSync('openssl', [...request.split(' '), '-keyout', IRC_TLS_KEY, '-out', IRC_TLS_CERT], { stdio: 'ignore' })
+  return { IRC_TLS_CERT, IRC_TLS_KEY }
 }
