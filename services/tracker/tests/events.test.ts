@@ -173,13 +173,12 @@ describe('a stream ends', () => {
     const { token: lasting } = await createToken(carol.client, ['read'])
     const [bySession, byToken, byLasting] = await Promise.all([
       open(tracker, cookieOf(carol)),
-      open(tracker, bearer(token)),
+      open(replica, bearer(token)),
       open(tracker, bearer(lasting)),
     ])
     await beat()
     expect([bySession, byToken, byLasting].map((reader) => reader.isEnded())).toEqual([false, false, false])
-    await carol.client.delete(`/api/tokens/${id}`)
-    await beat()
+    await staff.delete(`/api/admin/tokens/${id}`)
     await eventually(() => byToken.isEnded())
     await carol.client.post('/api/auth/logout')
     await beat()

@@ -133,6 +133,7 @@ export function createLookups({ store, clock }: { store: LookupStore; clock: Clo
           site.forget(GLOBAL)
           break
         case 'expelled':
+        case 'revoked':
         case 'categories':
         case 'torznab-settings':
           break

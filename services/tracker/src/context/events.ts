@@ -1,9 +1,9 @@
 import { observe } from '@vault-and-tracker/service-kit/metrics/registry'
 import { createEventStreams, type EventStreams } from '../events/event-streams.ts'
+import type { Credential } from '../events/events.routes.ts'
 import { createEventStore } from '../events/events.store.ts'
 import { createEvents, type Events } from '../events/events.ts'
-import { whenExpelled } from '../invalidation/invalidation.ts'
-import type { SignedInUser } from '../surface.ts'
+import { whenRevoked } from '../invalidation/invalidation.ts'
 import type { AccountUseCases } from './accounts.ts'
 import type { Connections } from './connections.ts'
 import type { TokenUseCases } from './tokens.ts'
@@ -39,7 +39,7 @@ export function createTorrentEvents(
 
 export type EventUseCases = {
   readonly eventStreams: EventStreams
-  readonly isAdmitted: (caller: SignedInUser) => Promise<boolean>
+  readonly isAdmitted: (credential: Credential) => Promise<boolean>
 }
 
 /** Creates the streams of events. They end soon after the session or API token that opened them. */
@@ -55,10 +55,10 @@ export function createEventUseCases(
     task: () => eventStreams.beat(),
     onError: (error) => logger.warn({ err: error }, 'could not check event streams; will retry'),
   })
-  invalidations.addCache(whenExpelled(eventStreams.check))
+  invalidations.addCache(whenRevoked(eventStreams.check))
   return {
     eventStreams,
-    isAdmitted: ({ session: { tokenHash }, scope, address }) =>
+    isAdmitted: ({ tokenHash, scope, address }) =>
       scope === undefined ? sessions.isValid(tokenHash) : apiTokens.isValid(tokenHash, { scope, address }),
   }
 }

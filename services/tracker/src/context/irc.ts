@@ -6,7 +6,7 @@ import { createCountLimit } from '../announce/limits.ts'
 import type { Config } from '../config.ts'
 import { createAudience } from '../events/audience.ts'
 import type { Events } from '../events/events.ts'
-import { whenExpelled } from '../invalidation/invalidation.ts'
+import { whenRevoked } from '../invalidation/invalidation.ts'
 import type { IrcSite } from '../irc/autobrr.ts'
 import { createIrcServer, type IrcServer } from '../irc/irc-server.routes.ts'
 import { createIrcSignIn } from '../irc/irc-sign-in.ts'
@@ -92,6 +92,6 @@ async function createServer(
       task: async () => irc.renew(await readCertificate(files)),
       onError: (error) => logger.warn({ err: error }, 'could not read the certificate of IRC again; will retry'),
     })
-  invalidations.addCache(whenExpelled((userId) => audience.check(userId)))
+  invalidations.addCache(whenRevoked((userId) => audience.check(userId)))
   return irc
 }

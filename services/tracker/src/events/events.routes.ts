@@ -3,6 +3,9 @@ import { StreamAnswer } from '@vault-and-tracker/rest'
 import { endpoints, type SignedInUser } from '../surface.ts'
 import type { EventStreams, StreamClient } from './event-streams.ts'
 
+/** The session, or the API token if it has a scope, that opened a stream. */
+export type Credential = Pick<SignedInUser, 'scope' | 'address'> & { readonly tokenHash: string }
+
 /** A client that leaves more unread is disconnected. A page of events is written at once, and is smaller. */
 const MAX_UNREAD_BYTES = 128 * 1024
 
@@ -19,7 +22,7 @@ export const eventEndpoints = [
   endpoints<{
     eventStreams: EventStreams
     /** Whether the session or API token of an earlier request would still be admitted. */
-    isAdmitted: (caller: SignedInUser) => Promise<boolean>
+    isAdmitted: (credential: Credential) => Promise<boolean>
   }>()({
     tag: 'torrents',
     access: 'member',
@@ -33,7 +36,10 @@ export const eventEndpoints = [
     answerTypes: ['text/event-stream'],
     handle: async ({ caller }, { eventStreams, isAdmitted }) => {
       await eventStreams.prepare()
-      const user = { userId: caller.session.account.id, isValid: () => isAdmitted(caller) }
+      // Lasting streams do not retain the account.
+      const { session, scope, address } = caller
+      const credential = { tokenHash: session.tokenHash, scope, address }
+      const user = { userId: session.account.id, isValid: () => isAdmitted(credential) }
       return new StreamAnswer(HEADERS, (response) => {
         const [id] = /^\d{1,15}$/.exec(String(response.req.headers['last-event-id'])) ?? []
         eventStreams.open(clientOf(response), user, id === undefined ? undefined : Number(id))

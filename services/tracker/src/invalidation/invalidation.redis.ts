@@ -90,7 +90,7 @@ function parseInvalidation(message: string): Invalidation | undefined {
     return { kind: 'user', passkey: value.passkey }
   if (value.kind === 'torrent' && 'infoHash' in value && typeof value.infoHash === 'string')
     return { kind: 'torrent', infoHash: value.infoHash }
-  if (value.kind === 'expelled' && 'userId' in value && typeof value.userId === 'string')
-    return { kind: 'expelled', userId: value.userId }
+  if ((value.kind === 'expelled' || value.kind === 'revoked') && 'userId' in value && typeof value.userId === 'string')
+    return { kind: value.kind, userId: value.userId }
   return undefined
 }

@@ -12,12 +12,12 @@ export function invalidationChannel(database: number): string {
 /**
  * A change that caches have to forget. The announce engine caches users by passkey or announce key and torrents by info
  * hash, including unknown ones. `infoHash` and `passkey` are 40 lowercase hex digits. `expelled` names a user whose peers
- * must be removed from their swarms.
+ * must be removed from their swarms, and `revoked` one whose API token was revoked.
  */
 export type Invalidation =
   | { readonly kind: 'user'; readonly passkey: string }
   | { readonly kind: 'torrent'; readonly infoHash: string }
-  | { readonly kind: 'expelled'; readonly userId: string }
+  | { readonly kind: 'expelled' | 'revoked'; readonly userId: string }
   | { readonly kind: 'site-settings' }
   | { readonly kind: 'categories' }
   | { readonly kind: 'torznab-settings' }
@@ -79,11 +79,11 @@ export function cachedValue<Value>(options: {
   return async () => (await cache.get('value')) ?? load()
 }
 
-/** Checks what an expelled user has open, or what all have open after messages may have been missed. */
-export function whenExpelled(check: (userId?: string) => Promise<void>): InvalidationHandlers {
+/** Checks what a user without access has open, or what all have open after messages may have been missed. */
+export function whenRevoked(check: (userId?: string) => Promise<void>): InvalidationHandlers {
   return {
     onChange: (change) => {
-      if (change.kind === 'expelled') void check(change.userId)
+      if (change.kind === 'expelled' || change.kind === 'revoked') void check(change.userId)
     },
     onMissed: () => void check(),
   }

@@ -89,14 +89,14 @@ export function createApiTokenStore(db: Db, clock: Clock): ApiTokenStore {
           .where('id', '=', id)
           .where('purpose', '=', 'api')
           .$if(userId !== undefined, (query) => query.where('user_id', '=', userId ?? ''))
-          .returning(['user_id as to', 'announce_key as announceKey', ...COLUMNS])
+          .returning(['user_id as userId', 'announce_key as announceKey', ...COLUMNS])
           .executeTakeFirst()
         if (revoked === undefined || by === undefined) return revoked
         const { name, scopes } = toToken(revoked)
         const owner = await trx
           .selectFrom('users')
           .select(['id', 'username as name'])
-          .where('id', '=', revoked.to)
+          .where('id', '=', revoked.userId)
           .executeTakeFirstOrThrow()
         await recordAdminAction(trx, by, {
           action: 'user.token.revoke',

@@ -40,7 +40,7 @@ export type ApiTokenStore = {
   revoke(
     id: string,
     whose: { readonly userId?: string; readonly by?: ActedBy },
-  ): Promise<{ readonly announceKey: string | null } | undefined>
+  ): Promise<{ readonly userId: string; readonly announceKey: string | null } | undefined>
   /** Tokens by hash in hex. Leaves out unknown ones. */
   byHashes(hashes: readonly string[]): Promise<ReadonlyMap<string, StoredToken>>
   /** Tokens by id. Leaves out unknown ones. */
@@ -120,7 +120,7 @@ export function createApiTokens(deps: {
   async function revoke(id: string, whose: Parameters<ApiTokenStore['revoke']>[1]): Promise<void> {
     const revoked = isId(id) ? await store.revoke(id, whose) : undefined
     if (revoked === undefined) throw apiError('NOT_FOUND', 'There is no such API token.')
-    await deps.publish(...changedKeys([revoked.announceKey]))
+    await deps.publish({ kind: 'revoked', userId: revoked.userId }, ...changedKeys([revoked.announceKey]))
   }
 
   return {
