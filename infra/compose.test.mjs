@@ -67,6 +67,23 @@ test('the compose file of a release runs published images of this version, and n
   assert.doesNotMatch(text, /infra\/|pnpm/)
 })
 
+test('the override for IRC publishes the port and mounts the certificate that it sets', () => {
+  const text = read('infra/irc.override.yml')
+  for (const [, name = ''] of text.matchAll(/\$\{([A-Z_]+)/g)) assert.ok(name in example, name)
+  /** @type {{ services: Record<string, { environment: Record<string, string>, ports: string[], volumes: string[] }> }} */
+  const { services } = parse(text)
+  assert.deepEqual(Object.keys(services), ['tracker'])
+  const { environment = {}, ports = [], volumes = [] } = services['tracker'] ?? {}
+  const filled = ports.map((port) => port.replaceAll(/\$\{IRC_PORT:\?[^}]*\}/g, '6697'))
+  assert.deepEqual(filled, ['6697:6697'])
+  const [, folder = ''] = volumes[0]?.split(':') ?? []
+  assert.deepEqual(Object.keys(environment).sort(), ['IRC_TLS_CERT', 'IRC_TLS_KEY'])
+  for (const [name, file] of Object.entries(environment)) {
+    assert.ok(compose.includes(`\n      ${name}: `), name)
+    assert.ok(file.startsWith(`${folder}/`), name)
+  }
+})
+
 test('every container is read-only, with limits, and without new privileges', () => {
   for (const [name, service] of Object.entries(composeFile(released()).services)) {
     assert.equal(service['read_only'], true, name)
