@@ -1,5 +1,6 @@
 import { createHmac, generateKeyPairSync, sign as signBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { Redis } from 'ioredis'
 import { type Answer, admin, createProject, newKey, send, statusAndError } from './support/client.ts'
 import { type OidcIssuer, startOidcIssuer } from './support/oidc-issuer.ts'
 import { startVault, type TestVault } from './support/vault.ts'
@@ -44,11 +45,7 @@ async function trust(rule: object = {}, of = project): Promise<string> {
   return (added.body as { id: string }).id
 }
 
-/** Signs a token that is timely for the clock of the vault. */
-function token(claims: object = {}, options?: Parameters<OidcIssuer['sign']>[1]): Promise<string> {
-  const now = Math.floor(vault.now() / 1000)
-  return issuer.sign({ iat: now, nbf: now, exp: now + 300, ...claims }, options)
-}
+const token = (claims?: object, options?: Parameters<OidcIssuer['sign']>[1]) => issuer.sign(claims, options)
 
 function exchange(idToken: unknown, more: object = {}, at = vault): Promise<Answer> {
   const body = { idToken, publicKey: newKey().publicKeyHex, project, ...more }
@@ -81,7 +78,7 @@ const REFUSED = [401, 'invalid_id_token']
 
 test('a token admits a key for as long as its rule allows', async () => {
   await trust({ minutes: 10, scope: { access: 'read', envs: ['production'] } })
-  const before = vault.now()
+  const before = Date.now()
   const answer = await exchange(await token())
   expect(answer).toMatchObject({
     status: 201,
@@ -117,6 +114,44 @@ test('a token is accepted once, whatever its key, project and replica', async ()
   expect(statusAndError(await exchange(idToken, { project: other }))).toEqual(REFUSED)
 })
 
+test('the same token with the same public key admits the same key again, until it ends', async () => {
+  await trust()
+  const [idToken, { publicKeyHex: publicKey }] = [await token(), newKey()]
+  const answers = await Promise.all([vault, replica].map((at) => exchange(idToken, { publicKey }, at)))
+  answers.push(await exchange(idToken, { publicKey }, replica))
+  for (const { status, body } of answers) expect([status, body]).toEqual([201, answers[0]?.body])
+  expect(await admitted()).toBe(1)
+  expect((await admin(vault.url, 'GET', `/audit?projectId=${project}&action=key.exchange`)).body).toHaveLength(1)
+  const [key] = (await admin(vault.url, 'GET', `/projects/${project}/keys`)).body as { fingerprint: string }[]
+  await admin(vault.url, 'DELETE', `/projects/${project}/keys/${key?.fingerprint ?? ''}`)
+  expect(await refusal(idToken, { publicKey })).toEqual(REFUSED)
+})
+
+test('the clocks of replicas decide neither about tokens nor about keys', async () => {
+  await trust()
+  const [fast, slow] = [await vault.replica(), await vault.replica()]
+  fast.advance(3_600_000)
+  slow.advance(-3_600_000)
+  const now = Math.floor(Date.now() / 1000)
+  const ends: string[] = []
+  for (const at of [fast, slow, vault]) {
+    const idToken = await token({ iat: now - 200, nbf: now - 200, exp: now + 40 })
+    const answer = await exchange(idToken, {}, at)
+    expect(answer.status).toBe(201)
+    ends.push((answer.body as { expiresAt: string }).expiresAt)
+    for (const other of [vault, fast, slow]) expect(statusAndError(await exchange(idToken, {}, other))).toEqual(REFUSED)
+    expect(await refusal(await token({ iat: now - 900, nbf: now - 900, exp: now - 60 }))).toEqual(REFUSED)
+  }
+  for (const end of ends) expect(Math.abs(Date.parse(end) - Date.now() - 15 * 60_000)).toBeLessThan(60_000)
+  // A token is remembered for longer than any replica accepts it.
+  const redis = new Redis(vault.redisUrl)
+  const kept = await Promise.all((await redis.keys('vault:id-token:*')).map((each) => redis.pttl(each)))
+  await redis.quit()
+  expect(kept.filter((ms) => ms < (now + 70) * 1000 - Date.now())).toEqual([])
+  expect(await admitted()).toBe(3)
+  for (const at of [fast, slow]) await at.stop()
+})
+
 test('exactly one of two simultaneous exchanges succeeds', async () => {
   await trust()
   for (const claims of [{}, { jti: null }]) {
@@ -146,7 +181,7 @@ test('a token without an id is recognised whatever the encoding of its signature
 
 test('refuses a token of another audience, or a time that is not now', async () => {
   await trust()
-  const now = Math.floor(vault.now() / 1000)
+  const now = Math.floor(Date.now() / 1000)
   for (const claims of [
     { aud: 'https://other.example.org' },
     { aud: [] },
@@ -373,10 +408,9 @@ test('an issuer that ended is 503', async () => {
 })
 
 test('a loopback issuer is only accepted if it is allowed', async () => {
-  const strict = await startVault()
-  await createProject(strict.url, 'shop')
+  const strict = await vault.replica({ OIDC_ALLOW_LOOPBACK: 'false' })
   const body = { name: 'deploy', issuer: issuer.url, audience: AUDIENCE, claims: { sub: SUBJECT } }
-  expect(statusAndError(await admin(strict.url, 'POST', '/projects/shop/trust-rules', body))).toEqual([
+  expect(statusAndError(await admin(strict.url, 'POST', `/projects/${project}/trust-rules`, body))).toEqual([
     400,
     'invalid_request',
   ])
@@ -435,10 +469,10 @@ test('a project has at most 500 valid keys; expired ones make room', async () =>
   expect(statuses.toSorted()).toEqual([201, 409, 409])
   const idToken = await token()
   expect(await refusal(idToken)).toEqual([409, 'too_many_keys'])
-  advance(61_000)
+  await vault.age(61_000)
   // It was not spent.
   expect((await exchange(idToken)).status).toBe(201)
-  advance(700_000)
+  await vault.age(700_000)
   expect((await exchange(await token())).status).toBe(201)
   expect(await admitted()).toBe(1)
 })

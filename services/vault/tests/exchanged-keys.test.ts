@@ -44,10 +44,6 @@ beforeEach(async () => {
   for (const env of ['production', 'staging']) expect((await put(own, env, 'A', env)).status).toBe(200)
 })
 
-function advance(ms: number): void {
-  for (const each of [vault, replica]) each.advance(ms)
-}
-
 const request = (key: Key, method: string, query = '', body?: object, at = vault): Promise<Answer> =>
   signedSend({ project, key, method, url: `${at.url}/v1/secrets${query}`, body })
 const fetched = (key: Key, env = 'production', at = vault) => request(key, 'GET', `?env=${env}`, undefined, at)
@@ -62,10 +58,8 @@ async function trust(rule: object = {}): Promise<string> {
   return (added.body as { id: string }).id
 }
 
-async function exchange(at = vault): Promise<Key> {
-  const key = newKey()
-  const now = Math.floor(vault.now() / 1000)
-  const idToken = await issuer.sign({ iat: now, nbf: now, exp: now + 300 })
+async function exchange(at = vault, sub?: string, key = newKey()): Promise<Key> {
+  const idToken = await issuer.sign(sub === undefined ? {} : { sub })
   const answer = await send(`${at.url}/v1/keys/exchange`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
@@ -133,15 +127,108 @@ test('an exchange does not affect other keys, and rotations do not affect exchan
 test('an exchanged key expires', async () => {
   await trust({ minutes: 2, scope: { access: 'read-write', envs: null } })
   const key = await exchange()
-  advance(119_000)
+  await vault.age(90_000)
   for (const at of [vault, replica]) expect((await fetched(key, 'production', at)).status).toBe(200)
-  advance(2_000)
+  await vault.age(31_000)
   for (const at of [vault, replica]) {
     expect(statusAndError(await fetched(key, 'production', at))).toEqual(REFUSED)
     expect(statusAndError(await put(key, 'production', 'A', 'x', at))).toEqual(REFUSED)
   }
-  const metrics = await (await fetch(`${vault.url}/metrics`)).text()
-  expect(metrics).toMatch(/^vault_ended_key_requests_total\{state="expired"\} [1-9]/m)
+})
+
+const ended = async (at: TestVault, state: string): Promise<number> => {
+  const metrics = await (await fetch(`${at.url}/metrics`)).text()
+  const count = new RegExp(`^vault_ended_key_requests_total\\{state="${state}"\\} (\\d+)`, 'm').exec(metrics)?.[1]
+  return Number(count ?? 0)
+}
+
+test('requests of ended keys are counted and recorded with their name for 30 days, and no longer', async () => {
+  const rule = await trust()
+  const removed = await trust({ name: 'removed', claims: { sub: 'repo:octo-org/other:*' } })
+  const expired = await exchange()
+  await vault.age(16 * 60_000)
+  const [revoked, ofRule] = [await exchange(), await exchange(vault, 'repo:octo-org/other:ref')]
+  for (const key of [revoked, ofRule]) expect((await fetched(key, 'production', replica)).status).toBe(200)
+  await admin(vault.url, 'DELETE', `/projects/${project}/keys/${fingerprintOf(revoked)}`)
+  await admin(vault.url, 'DELETE', `/projects/${project}/trust-rules/${removed}`)
+  const use = async (at: TestVault) => {
+    const before = [await ended(at, 'expired'), await ended(at, 'revoked')]
+    for (const key of [expired, revoked, ofRule]) {
+      expect(statusAndError(await fetched(key, 'production', at))).toEqual(REFUSED)
+      expect(statusAndError(await put(key, 'production', 'A', 'x', at))).toEqual(REFUSED)
+    }
+    return [(await ended(at, 'expired')) - (before[0] ?? 0), (await ended(at, 'revoked')) - (before[1] ?? 0)]
+  }
+  for (const at of [vault, replica]) expect(await use(at)).toEqual([2, 4])
+  replica.context.background.start()
+  await replica.context.background.stop()
+  const { body } = await admin(vault.url, 'GET', `/audit?projectId=${project}&action=refused`)
+  const entries = (body as { actor: string; keyName: string; detail: { invalid_signature: number } }[]).map(
+    ({ actor, keyName, detail }) => [actor, keyName, detail.invalid_signature],
+  )
+  expect(entries).toEqual(
+    expect.arrayContaining([
+      [`key:${fingerprintOf(expired)}`, 'deploy', 2],
+      [`key:${fingerprintOf(revoked)}`, 'deploy', 2],
+      [`key:${fingerprintOf(ofRule)}`, 'removed', 2],
+    ]),
+  )
+  const states = async (query: string) => {
+    const { body: listed } = await admin(replica.url, 'GET', `/projects/${project}/keys${query}`)
+    return (listed as { fingerprint: string; state: string; name: string }[]).map(({ state, name }) => [name, state])
+  }
+  expect(await states('')).toEqual([['default', 'active']])
+  expect((await states('?ended=true')).toSorted()).toEqual([
+    ...[
+      ['default', 'active'],
+      ['deploy', 'expired'],
+      ['deploy', 'revoked'],
+      ['removed', 'revoked'],
+    ],
+  ])
+  // The rows of the last keys are pruned together with those of a project that exchanges on.
+  await vault.age(31 * 86_400_000)
+  await exchange()
+  await eventually(async () => (await use(vault)).join() === '0,0')
+  expect(await states('?ended=true')).toHaveLength(2)
+  await admin(vault.url, 'DELETE', `/projects/${project}/trust-rules/${rule}`)
+}, 20_000)
+
+test('a public key can be admitted again after it ended, at once at every replica', async () => {
+  await trust()
+  const key = await exchange()
+  for (const end of [
+    () => vault.age(16 * 60_000),
+    () => admin(vault.url, 'DELETE', `/projects/${project}/keys/${fingerprintOf(key)}`),
+  ]) {
+    for (const at of [vault, replica]) expect((await fetched(key, 'production', at)).status).toBe(200)
+    await end()
+    for (const at of [vault, replica]) expect(statusAndError(await fetched(key, 'production', at))).toEqual(REFUSED)
+    await exchange(vault, undefined, key)
+    await eventually(async () => (await fetched(key, 'production', replica)).status === 200)
+    expect((await fetched(key)).status).toBe(200)
+  }
+})
+
+test('the last 5,000 ended keys of a project are remembered', async () => {
+  await trust()
+  const [first, key] = [await exchange(), await exchange()]
+  await admin(vault.url, 'DELETE', `/projects/${project}/keys/${fingerprintOf(first)}`)
+  await vault.sql(
+    `insert into ended_exchanged_keys select e.project_uid, decode(md5(n::text), 'hex'), e.name, e.subject, e.access, e.envs,
+       e.created_at, null, e.ended_at + n * interval '1 microsecond', true
+     from ended_exchanged_keys e join projects p on p.uid = e.project_uid, generate_series(1, 5000) as n where p.name = $1`,
+    [project],
+  )
+  await admin(vault.url, 'DELETE', `/projects/${project}/keys/${fingerprintOf(key)}`)
+  const [row] = await vault.sql<{ n: number }>(
+    `select count(*)::integer as n from ended_exchanged_keys e join projects p on p.uid = e.project_uid where p.name = $1`,
+    [project],
+  )
+  expect(row?.n).toBe(5_000)
+  const before = await ended(vault, 'revoked')
+  for (const each of [first, key]) expect(statusAndError(await fetched(each))).toEqual(REFUSED)
+  expect(await ended(vault, 'revoked')).toBe(before + 1)
 })
 
 test('removing the rule ends its keys at once, at every replica', async () => {
@@ -188,7 +275,11 @@ test('exchanged keys are listed with the keys of their project, and marked', asy
   vault.context.background.start()
   await eventually(async () => typeof (await list())[0]?.['lastUsedAt'] === 'string')
   await vault.context.background.stop()
-  advance(31 * 60_000)
+  const { body: all } = await admin(replica.url, 'GET', '/keys')
+  expect((all as { project: string }[]).filter((each) => each.project === project)).toEqual(
+    (await list()).map((each) => ({ project, ...each })),
+  )
+  await vault.age(31 * 60_000)
   expect(await list()).toHaveLength(1)
 }, 40_000)
 

@@ -34,6 +34,7 @@ export function grants(role: string): readonly string[] {
       grant insert (id, project_uid, project_id, action, env, requested_at, ip, detail, actor) on audit to ${role}`,
     `grant select on audit to ${role}`,
     `grant select, insert, delete on administrators, administrator_sessions, trust_rules, reference_rules to ${role}`,
+    `grant select, insert, delete on ended_exchanged_keys to ${role}`,
     `grant select, insert on audit_seals, administrator_projects, secret_references to ${role}`,
     `grant select on audit_prunings, high_water_marks, removed_secrets to ${role}`,
     `grant usage on sequence audit_seq to ${role}`,

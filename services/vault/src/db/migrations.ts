@@ -16,6 +16,7 @@ import { administratorSessions } from './migrations/0015-administrator-sessions.
 import { inheritanceAndReferences } from './migrations/0016-inheritance-and-references.ts'
 import { versionActors } from './migrations/0017-version-actors.ts'
 import { referenceTargets } from './migrations/0018-reference-targets.ts'
+import { endedExchangedKeys } from './migrations/0019-ended-exchanged-keys.ts'
 
 /** All migrations. Add new ones at the end, and never change a released one. */
 export const MIGRATIONS = {
@@ -35,6 +36,7 @@ export const MIGRATIONS = {
   '0016-inheritance-and-references': inheritanceAndReferences,
   '0017-version-actors': versionActors,
   '0018-reference-targets': referenceTargets,
+  '0019-ended-exchanged-keys': endedExchangedKeys,
 }
 
 /** Migrates the vault's database to the newest schema. */

@@ -30,4 +30,18 @@ export type ExchangeTables = {
     last_used_at: Generated<Date | null>
     code: Buffer
   }
+  ended_exchanged_keys: {
+    project_uid: string
+    public_key: Buffer
+    /** That of the trust rule. */
+    name: string
+    subject: string
+    access: string
+    envs: string[] | null
+    created_at: Date
+    last_used_at: Date | null
+    ended_at: Date
+    /** Whether it ended before it was to expire, alone or with its rule. */
+    revoked: boolean
+  }
 }

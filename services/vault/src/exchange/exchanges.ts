@@ -18,15 +18,16 @@ import type { RuleOfProject, TrustRules } from './trust-rules.ts'
 export type ExchangeStore = {
   /**
    * Admits a key under a rule and inserts the audit entry, in one transaction. Keys that expired ten minutes ago are
-   * deleted.
+   * removed.
    *
    * @param spend is called last, and throws if the ID token was spent before
+   * @returns the valid key of the project that has this public key, if it was admitted before
    */
   admit(
     key: Sealed<ExchangedKeyRow>,
-    given: { rule: RuleOfProject; maxValid: number; now: Date; wanted: Wanted | undefined; entry: NewEntry },
+    given: { rule: RuleOfProject; maxValid: number; wanted: Wanted | undefined; entry: NewEntry },
     spend: () => Promise<void>,
-  ): Promise<'admitted' | 'no rule' | 'key exists' | 'full'>
+  ): Promise<'admitted' | 'no rule' | 'key exists' | 'full' | Sealed<ExchangedKeyRow>>
 }
 
 /** An admitted key. */
@@ -46,7 +47,7 @@ export function createExchanges(deps: {
   store: ExchangeStore
   trustRules: Pick<TrustRules, 'ofIssuer'>
   issuerKeys: IssuerKeys
-  nonces: Pick<Nonces, 'spendToken'>
+  nonces: Pick<Nonces, 'spendToken' | 'spenderOf' | 'now'>
   rows: Pick<AuthenticRows, 'exchangedKeys'>
   inTurn: WriteTurns
   clock: Clock
@@ -54,10 +55,20 @@ export function createExchanges(deps: {
   const { store, trustRules, issuerKeys, nonces, rows, inTurn, clock } = deps
   const pending = createPending('Too many ID tokens are being exchanged. Try again in a moment.')
 
-  async function spend({ digest, issued, expires }: IdToken, now: Date): Promise<void> {
+  async function spend({ digest, issued, expires }: IdToken, by: Uint8Array, now: Date): Promise<void> {
     const keepMs = Math.ceil((expires + SKEW_SECONDS) * 1000 - now.getTime()) + SKEW_SECONDS * 1000
-    if (!(await nonces.spendToken(digest, Math.floor(issued), keepMs)))
-      throw invalidToken('It was already used. Request a new one.')
+    const token = { digest, issued: Math.floor(issued), by: publicKeyToHex(by) }
+    if (!(await nonces.spendToken(token, keepMs))) throw invalidToken('It was already used. Request a new one.')
+  }
+
+  /** A client that lost the response repeats its request. @throws ApiError key_exists if it was another token */
+  async function requireRepeated(
+    { digest }: IdToken,
+    rule: RuleOfProject,
+    known: Sealed<ExchangedKeyRow>,
+  ): Promise<void> {
+    const isRepeated = known.ruleId === rule.id && (await nonces.spenderOf(digest)) === publicKeyToHex(known.publicKey)
+    if (!isRepeated || !rows.exchangedKeys.accept(known)) throw keyExists()
   }
 
   async function exchange(input: Request): Promise<Exchanged> {
@@ -66,7 +77,8 @@ export function createExchanges(deps: {
     const unverified = readIdToken(input.idToken)
     const rules = await trustRules.ofIssuer(unverified.issuer)
     if (rules.length === 0) throw invalidToken('No trust rule names its issuer.')
-    const now = new Date(clock.now())
+    // The time of the store that remembers spent tokens: clocks of replicas may be wrong.
+    const now = new Date(nonces.now())
     const algorithms = rules.flatMap((rule) => rule.algorithms)
     const idToken = await verifyIdToken(unverified, { algorithms, issuerKeys, now })
     const rule = chooseRule(rules, idToken, { algorithm: unverified.algorithm, project, ruleName })
@@ -87,22 +99,25 @@ export function createExchanges(deps: {
     })
     const { wanted } = by
     const outcome = await inTurn({ owner: `exchange ${rule.project}`, project: rule.project, wanted }, () =>
-      store.admit(key, { rule, maxValid: MAX_VALID_KEYS, now, wanted, entry }, () => spend(idToken, now)),
+      store.admit(key, { rule, maxValid: MAX_VALID_KEYS, wanted, entry }, () => spend(idToken, publicKey, now)),
     )
     // The rule was removed meanwhile.
     if (outcome === 'no rule') throw apiError('no_trust_rule')
-    if (outcome === 'key exists') throw apiError('key_exists', 'The project already has this public key.')
+    if (outcome === 'key exists') throw keyExists()
     if (outcome === 'full')
       throw apiError(
         'too_many_keys',
         `The project already has ${String(MAX_VALID_KEYS)} exchanged keys. Wait until some expire, or revoke some.`,
       )
-    return { project: rule.project, expiresAt: key.expiresAt, scope: key.scope }
+    if (outcome !== 'admitted') await requireRepeated(idToken, rule, outcome)
+    const { expiresAt, scope } = outcome === 'admitted' ? key : outcome
+    return { project: rule.project, expiresAt, scope }
   }
 
   return {
     /**
-     * Admits a public key for as long as the trust rule allows that accepts the ID token.
+     * Admits a public key for as long as the trust rule allows that accepts the ID token. The same token admits the same key
+     * again, without extending its validity.
      *
      * @throws ApiError invalid_public_key, invalid_id_token, no_trust_rule, key_exists, too_many_keys, unavailable;
      *   invalid_request if several rules accept it
@@ -144,6 +159,8 @@ function chooseRule(
     throw apiError('invalid_request', 'rule: is required, because several rules of the project accept this ID token.')
   return rule
 }
+
+const keyExists = (): Error => apiError('key_exists', 'The project already has this public key.')
 
 function shorten(subject: string): string {
   return subject.slice(0, MAX_SUBJECT_LENGTH).replaceAll(/[\p{Cc}\p{Surrogate}]/gu, '\uFFFD')

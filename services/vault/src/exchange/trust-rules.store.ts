@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { insertAuditEntry } from '../audit/audit.store.ts'
 import { type Db, writeTransaction } from '../database.ts'
 import { apiError } from '../errors.ts'
-import { toTrustRule, trustRules } from '../integrity/exchange-rows.store.ts'
+import { rememberExchangedKeys, toTrustRule, trustRules } from '../integrity/exchange-rows.store.ts'
 import { projectAmong } from '../projects/projects.store.ts'
 import type { TrustRuleStore } from './trust-rules.ts'
 
@@ -59,14 +59,16 @@ export function createTrustRuleStore(db: Db): TrustRuleStore {
 
     remove: (name, { wanted, projects }, id, entryFor) =>
       writeTransaction(db, wanted, async (trx) => {
-        // Exchanges lock the project too, so the count is that of the deleted keys.
+        // Exchanges lock the project too, so the count is that of the valid keys that end.
         const project = await projectAmong(trx, name, projects).forNoKeyUpdate().executeTakeFirst()
         if (project === undefined) return false
         const { keys } = await trx
           .selectFrom('exchanged_keys')
           .select(({ fn }) => fn.countAll<number>().as('keys'))
           .where('rule_id', '=', id)
+          .where(sql<boolean>`expires_at > now()`)
           .executeTakeFirstOrThrow()
+        await rememberExchangedKeys(trx, project.uid, sql`x.rule_id = ${id}`)
         const removed = await trx
           .deleteFrom('trust_rules')
           .where('id', '=', id)

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { ACCESS, type ExchangedRef, type Scope } from '../access/project-caller.ts'
 import type { Db } from '../database.ts'
 import { markOf, projectsWithKeys, toProjects } from './rows.store.ts'
@@ -9,6 +9,18 @@ export type StoredTrustRule = Sealed<TrustRuleRow> & { readonly project: string 
 
 /** A stored key, with the name of its rule. */
 export type StoredExchangedKey = Sealed<ExchangedKeyRow> & { readonly rule: string; readonly lastUsedAt: Date | null }
+
+/** A key that has ended. */
+export type EndedExchangedKey = {
+  readonly name: string
+  readonly publicKey: Buffer
+  readonly subject: string
+  readonly scope: Scope
+  readonly createdAt: Date
+  readonly lastUsedAt: Date | null
+  readonly endedAt: Date
+  readonly revoked: boolean
+}
 
 /** Selects trust rules as `r`. A rule that was removed and put back has a code that does not verify. */
 export function trustRules(db: Db) {
@@ -42,7 +54,14 @@ export async function readProjectWithExchangedKey(
   db: Db,
   name: string,
   publicKey: Buffer,
-): Promise<{ project: SealedProject; exchanged: StoredExchangedKey | undefined } | undefined> {
+): Promise<
+  | {
+      project: SealedProject
+      exchanged: StoredExchangedKey | undefined
+      ended: { name: string; revoked: boolean } | undefined
+    }
+  | undefined
+> {
   const rows = await projectsWithKeys(db)
     .leftJoin('exchanged_keys as x', (join) =>
       join.onRef('x.project_uid', '=', 'p.uid').on('x.public_key', '=', publicKey),
@@ -50,6 +69,10 @@ export async function readProjectWithExchangedKey(
     .leftJoin('trust_rules as r', 'r.id', 'x.rule_id')
     .select(['x.id as x_id', 'x.rule_id', 'r.name as rule', 'x.subject', 'x.access as x_access', 'x.envs as x_envs'])
     .select(['x.created_at as x_created_at', 'x.expires_at as x_expires_at', CODE.as('x_code')])
+    .leftJoin('ended_exchanged_keys as e', (join) =>
+      join.onRef('e.project_uid', '=', 'p.uid').on('e.public_key', '=', publicKey).on(IS_REMEMBERED),
+    )
+    .select(['e.name as ended_name', 'e.revoked'])
     .where('p.name', '=', name)
     .orderBy('k.id')
     .execute()
@@ -57,21 +80,70 @@ export async function readProjectWithExchangedKey(
   const [row] = rows
   if (project === undefined || row === undefined) return undefined
   const { uid, x_id: id, rule_id: ruleId, rule, subject, x_created_at: createdAt, x_expires_at: expiresAt } = row
+  const ended =
+    row.ended_name === null || row.revoked === null ? undefined : { name: row.ended_name, revoked: row.revoked }
   if (id === null || ruleId === null || rule === null || subject === null || createdAt === null || expiresAt === null)
-    return { project, exchanged: undefined }
+    return { project, exchanged: undefined, ended }
   const scope = toScope(row.x_access, row.x_envs)
   const key = {
     ...{ id, projectUid: uid, ruleId, rule, publicKey, subject, scope, createdAt, expiresAt },
     lastUsedAt: null,
   }
-  return { project, exchanged: { ...key, code: row.x_code } }
+  return { project, exchanged: { ...key, code: row.x_code }, ended }
 }
 
-/** Whether the statement for a caller finds the row of their exchanged key, which was not changed, and has not expired. */
-export function isExchangedKeyValid({ id, code }: ExchangedRef, now: Date) {
+/** Ended keys are remembered for as long as those of the project itself. */
+const IS_REMEMBERED = sql<boolean>`e.ended_at > now() - interval '30 days'`
+
+/** How many ended keys of a project are remembered, so that those of a few hundred jobs a day are. */
+const MAX_ENDED = 5_000
+
+/** Returns the last keys of a project that ended in the last 30 days, also those whose row was not removed yet. */
+export async function readEndedExchangedKeys(
+  db: Db,
+  projectUid: string,
+  limit: number,
+): Promise<readonly EndedExchangedKey[]> {
+  const { rows } = await sql<Omit<EndedExchangedKey, 'scope'> & { access: string; envs: string[] | null }>`
+    select name, public_key as "publicKey", subject, access, envs, created_at as "createdAt",
+      last_used_at as "lastUsedAt", ended_at as "endedAt", revoked
+    from (
+      select * from ended_exchanged_keys where project_uid = ${projectUid}
+      union all
+      ${endedNow(sql`x.project_uid = ${projectUid} and x.expires_at <= now()`)}
+    ) as e
+    where ${IS_REMEMBERED} order by ended_at desc limit ${limit}`.execute(db)
+  return rows.map(({ access, envs, ...row }) => ({ ...row, scope: toScope(access, envs) }))
+}
+
+/** Selects keys `x` of rules `r` as they are remembered if they end now. */
+function endedNow(which: RawBuilder<unknown>) {
+  return sql`select x.project_uid, x.public_key, r.name, x.subject, x.access, x.envs, x.created_at, x.last_used_at,
+      least(x.expires_at, now()) as ended_at, x.expires_at > now() as revoked
+    from exchanged_keys x join trust_rules r on r.id = x.rule_id where ${which}`
+}
+
+/** Remembers keys `x` of a project, which the caller deletes. */
+export async function rememberExchangedKeys(trx: Db, projectUid: string, which: RawBuilder<unknown>): Promise<void> {
+  const { numAffectedRows = 0n } = await sql`
+    insert into ended_exchanged_keys ${endedNow(sql`x.project_uid = ${projectUid} and ${which}`)}
+    on conflict do nothing`.execute(trx)
+  if (numAffectedRows > 0n)
+    await sql`delete from ended_exchanged_keys e where e.project_uid = ${projectUid} and (not (${IS_REMEMBERED})
+      or e.ended_at <= (
+        select ended_at from ended_exchanged_keys where project_uid = ${projectUid}
+        order by ended_at desc offset ${MAX_ENDED} limit 1
+      ))`.execute(trx)
+}
+
+/**
+ * Whether the statement for a caller finds the row of their exchanged key, which was not changed, and has not expired by
+ * the clock of the database.
+ */
+export function isExchangedKeyValid({ id, code }: ExchangedRef) {
   return sql<boolean>`exists (
     select from exchanged_keys x join trust_rules r on r.id = x.rule_id
-    where x.id = ${id} and x.project_uid = p.uid and x.code = ${code} and x.expires_at > ${now} and ${IS_UNMARKED}
+    where x.id = ${id} and x.project_uid = p.uid and x.code = ${code} and x.expires_at > now() and ${IS_UNMARKED}
   )`
 }
 

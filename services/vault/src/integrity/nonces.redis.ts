@@ -128,12 +128,14 @@ return reply`
 
 /**
  * Notices a loss and spends an ID token, in one step. KEYS: further the token. ARGV: further for how long it is kept; when it
- * was issued. Returns the same as `SPEND`: 1 (unspent) or 0 (spent, or issued before a loss).
+ * was issued; who spends it. Returns the same as `SPEND`: 1 (unspent) or 0 (spent, or issued before a loss).
  */
 const SPEND_TOKEN = `${NOTICE_LOSS}
-local isUnspent = tonumber(ARGV[6]) >= since and redis.call('SET', KEYS[3], '1', 'PX', ARGV[5], 'NX')
+local isUnspent = tonumber(ARGV[6]) >= since and redis.call('SET', KEYS[3], ARGV[7], 'PX', ARGV[5], 'NX')
 reply[5] = isUnspent and 1 or 0
 return reply`
+
+const tokenKey = (digest: string): string => `vault:id-token:${digest}`
 
 const SCRIPTS = { openNonces: OPEN, settleNonces: SETTLE, spendNonces: SPEND, spendToken: SPEND_TOKEN } as const
 
@@ -215,7 +217,7 @@ export function createNonces(
     return notice('spendNonces', keys, [ttlMs, AHEAD_MS, recordedUntil, ...created])
   }
 
-  async function notice(script: keyof typeof SCRIPTS, keys: readonly string[], given: readonly number[]) {
+  async function notice(script: keyof typeof SCRIPTS, keys: readonly string[], given: readonly (string | number)[]) {
     const connection = lostConnections
     const compares = keys.length === 0 || compared !== connection ? 1 : 0
     const settings = [epoch, known, windowMs, compares]
@@ -247,11 +249,12 @@ export function createNonces(
         return verdict === 'ahead' ? spendAhead(nonce) : verdict
       })
     },
-    spendToken: async (digest, issued, keepMs) => {
-      const { since, verdicts } = await notice('spendToken', [`vault:id-token:${digest}`], [keepMs, issued * 1000])
+    spendToken: async ({ digest, issued, by }, keepMs) => {
+      const { since, verdicts } = await notice('spendToken', [tokenKey(digest)], [keepMs, issued * 1000, by])
       if (since > 0) settle(since).catch(() => undefined)
       return verdicts[0] === 'unspent'
     },
+    spenderOf: async (digest) => (await redis.get(tokenKey(digest))) ?? undefined,
     check: async () => {
       const { since } = await call([])
       const lost = noticed

@@ -12,6 +12,9 @@ export type Nonce = {
  */
 export type Verdict = 'unspent' | 'replayed' | 'expired'
 
+/** An ID token or a sign-in, with the time it was issued, in seconds since the Unix epoch, and who spends it. */
+export type SpentToken = { readonly digest: string; readonly issued: number; readonly by: string }
+
 /** Remembers spent nonces for longer than any signature is valid, and notices when it has lost some. */
 export type Nonces = {
   /**
@@ -22,11 +25,13 @@ export type Nonces = {
   /** Spends nonces in one call, and returns their verdicts in order. */
   spend(nonces: readonly Nonce[]): Promise<readonly (Verdict | Promise<Verdict>)[]>
   /**
-   * Spends an ID token or a sign-in for at least `keepMs`. `issued` is in seconds since the Unix epoch.
+   * Spends an ID token or a sign-in for at least `keepMs`.
    *
    * @returns false if it was spent before, or may have been: it was issued before a loss
    */
-  spendToken(digest: string, issued: number, keepMs: number): Promise<boolean>
+  spendToken(token: SpentToken, keepMs: number): Promise<boolean>
+  /** Who spent a token, undefined if it is not remembered. */
+  spenderOf(digest: string): Promise<string | undefined>
   /** Finds out whether nonces were lost since the last call, and that new ones can be written. */
   check(): Promise<void>
   /** The estimated time of the store, in milliseconds. */

@@ -229,7 +229,7 @@ const OWN_KEY = `project_keys k on k.project_uid = p.uid and k.public_key = aske
 /** The condition on exchanged keys is that of `isExchangedKeyValid`. */
 const ANY_KEY = `left join ${OWN_KEY}
   left join exchanged_keys x on x.id = asked.x_id and x.project_uid = p.uid and x.code = asked.x_code
-    and x.expires_at > asked.now
+    and x.expires_at > now()
   where case when asked.x_id is null then k.id is not null else
     1 = (select m.number from high_water_marks m where m.id = x.rule_id and m.subject = 'trust-rule')
     and not exists (select from high_water_marks m where m.id = x.id and m.subject = 'exchanged-key') end`

@@ -25,8 +25,10 @@ const MAX_LIFETIME_MS = 10 * 366 * 86_400_000
 export const KEY_STATES = ['active', 'replaced', 'expired', 'revoked'] as const
 export type KeyState = (typeof KEY_STATES)[number]
 
-/** Past according to the clock of every replica. */
-const LONG_AGO = new Date(0)
+/** The end of a revoked key, past according to the clock of every replica. */
+export const REVOKED = new Date(0)
+/** That of a key that expired at a time that does not matter. */
+export const EXPIRED = new Date(1)
 
 type End = Pick<ProjectKey, 'notAfter'>
 
@@ -36,7 +38,7 @@ export function isExpired(key: End, now: Date): boolean {
 }
 
 /** A key as administrators see it; `until` is when it ends or ended, null if it lasts. */
-export type ListedKey = ProjectKey & {
+export type ListedKey = Pick<ProjectKey, 'name' | 'publicKey' | 'createdAt' | 'scope' | 'lastUsedAt'> & {
   readonly state: KeyState
   readonly until: Date | null
   /** The subject of the ID token that the key was admitted for. Its name is that of the trust rule. */
@@ -46,26 +48,38 @@ export type ListedKey = ProjectKey & {
 /** A key that was admitted for an ID token, with the name of its rule. */
 export type ExchangedKey = Sealed<ExchangedKeyRow> & { readonly rule: string; readonly lastUsedAt: Date | null }
 
+/** One that has ended. */
+export type EndedExchangedKey = Pick<ListedKey, 'name' | 'publicKey' | 'createdAt' | 'scope' | 'lastUsedAt'> & {
+  readonly subject: string
+  readonly endedAt: Date
+  readonly revoked: boolean
+}
+
 /** Returns the valid keys, the newest first, and those that ended in the last 30 days if `ended`. */
-export function listKeys(keys: readonly ProjectKey[], now: Date, { ended }: { ended: boolean }): readonly ListedKey[] {
+export function listKeys(
+  keys: readonly ProjectKey[],
+  now: Date,
+  { ended }: { ended: boolean },
+): readonly (ListedKey & ProjectKey)[] {
   return keys
     .filter((key) => (ended ? isRemembered(key, now) : !isExpired(key, now)))
-    .toSorted(newestFirst)
+    .toSorted(byAge)
     .map((key) => ({ ...key, state: stateOf(key, now), until: endOf(key) }))
 }
 
-/** Adds valid exchanged keys to listed ones. */
-export function withExchangedKeys(
-  keys: readonly ListedKey[],
-  exchanged: readonly ExchangedKey[],
-): readonly ListedKey[] {
-  const listed = exchanged.map(
-    ({ id, rule, publicKey, subject, scope, createdAt, expiresAt, lastUsedAt }): ListedKey => {
-      const times = { createdAt, notAfter: expiresAt, expiresAt, until: expiresAt, revokedAt: null, lastUsedAt }
-      return { ...{ id, name: rule, publicKey, subject, scope, state: 'active' }, ...times }
-    },
-  )
-  return [...keys, ...listed].toSorted(newestFirst)
+/** Lists a valid key that was admitted for an ID token. */
+export function listExchanged({ rule, expiresAt, ...key }: ExchangedKey): ListedKey {
+  return { ...key, name: rule, state: 'active', until: expiresAt }
+}
+
+/** Lists one that has ended. */
+export function listEnded({ endedAt, revoked, ...key }: EndedExchangedKey): ListedKey {
+  return { ...key, state: revoked ? 'revoked' : 'expired', until: endedAt }
+}
+
+/** Sorts listed keys. */
+export function newestFirst(keys: readonly ListedKey[]): readonly ListedKey[] {
+  return keys.toSorted((a, b) => b.createdAt.getTime() - a.createdAt.getTime())
 }
 
 function stateOf(key: ProjectKey, now: Date): KeyState {
@@ -90,7 +104,7 @@ export function isRemembered(key: End & Pick<ProjectKey, 'revokedAt'>, now: Date
 }
 
 function isRevoked({ notAfter }: End): boolean {
-  return notAfter?.getTime() === LONG_AGO.getTime()
+  return notAfter?.getTime() === REVOKED.getTime()
 }
 
 /** Whether a valid key ends earlier than it was to expire. */
@@ -145,7 +159,7 @@ export function replaceKey(
   const valid = validAt(keys, now)
   if (valid.some((key) => isSamePublicKey(key, added)))
     throw apiError('invalid_request', 'publicKey: the project already has this key')
-  const namesake = keys.filter(({ name }) => name === added.name).toSorted(newestFirst)
+  const namesake = keys.filter(({ name }) => name === added.name).toSorted(byAge)
   const replaceable = validAt(namesake, now)
   // The first key can be replaced even after it ended, so that a project is never lost.
   if (replaceable.length === 0 && added.name !== DEFAULT_KEY)
@@ -175,7 +189,7 @@ export function revokeKey(keys: readonly ProjectKey[], fingerprint: string, now:
 
 /** The key that represents a project: the newest valid one named `default`, otherwise the newest valid one, or any. */
 export function representativeKey<Key extends ProjectKey>(keys: readonly Key[], now: Date): Key | undefined {
-  const sorted = keys.toSorted(newestFirst)
+  const sorted = keys.toSorted(byAge)
   const valid = validAt(sorted, now)
   return valid.find(isDefault) ?? valid[0] ?? sorted.find(isDefault) ?? sorted[0]
 }
@@ -191,7 +205,7 @@ function keyOf(added: NewKey, scope: Scope, expiresAt: Date | null): ProjectKey 
   return { ...added, notAfter: expiresAt, expiresAt, revokedAt: null, scope, lastUsedAt: null }
 }
 
-const revoked = (key: ProjectKey, now: Date): ProjectKey => ({ ...key, notAfter: LONG_AGO, revokedAt: now })
+const revoked = (key: ProjectKey, now: Date): ProjectKey => ({ ...key, notAfter: REVOKED, revokedAt: now })
 
 const isDefault = ({ name }: ProjectKey): boolean => name === DEFAULT_KEY
 
@@ -205,7 +219,7 @@ function without(keys: readonly ProjectKey[], added: NewKey): readonly ProjectKe
 
 /** The valid keys and the last ended ones. The newest `default` key always stays: a rotation continues its scope. */
 function remembered(keys: readonly ProjectKey[], now: Date): readonly ProjectKey[] {
-  const newestDefault = keys.filter(isDefault).toSorted(newestFirst)[0]
+  const newestDefault = keys.filter(isDefault).toSorted(byAge)[0]
   const ended = keys
     .filter((key) => isExpired(key, now) && isRemembered(key, now))
     .toSorted((one, other) => Number(endOf(other)) - Number(endOf(one)))
@@ -223,6 +237,6 @@ function earlier(one: Date | null, other: Date): Date {
   return one !== null && one < other ? one : other
 }
 
-function newestFirst(a: ProjectKey, b: ProjectKey): number {
+function byAge(a: ProjectKey, b: ProjectKey): number {
   return b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1)
 }

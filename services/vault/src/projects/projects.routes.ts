@@ -228,9 +228,9 @@ export const projectEndpoints = [
     summary: 'List the valid keys of all projects, newest first per project',
     answer: z.array(projectKey.extend({ project: z.string() }).meta({ id: 'KeyOfProject' })),
     handle: async ({ caller }, { projects, audit }) => {
-      const listed = (await projects.list()).filter(({ name }) => hasAccess(caller, name))
+      const listed = (await projects.allKeys()).filter(({ project }) => hasAccess(caller, project))
       await audit.noteRead(caller, { what: 'keys' })
-      return listed.flatMap(({ name, keys }) => keys.map((key) => ({ project: name, ...presentKey(key) })))
+      return listed.flatMap(({ project, keys }) => keys.map((key) => ({ project, ...presentKey(key) })))
     },
   }),
   endpoint({

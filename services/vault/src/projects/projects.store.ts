@@ -5,9 +5,16 @@ import { insertAuditEntry } from '../audit/audit.store.ts'
 import type { NewEntry } from '../audit/audit.ts'
 import { anyUuid, type Db, writeTransaction } from '../database.ts'
 import { apiError } from '../errors.ts'
-import { exchangedKeys, readProjectWithExchangedKey, toExchangedKey } from '../integrity/exchange-rows.store.ts'
+import {
+  exchangedKeys,
+  readEndedExchangedKeys,
+  readProjectWithExchangedKey,
+  rememberExchangedKeys,
+  toExchangedKey,
+} from '../integrity/exchange-rows.store.ts'
 import { keyRow, readProject, readProjects, writeProject } from '../integrity/rows.store.ts'
 import { lockKek } from '../keyring/keyring.store.ts'
+import { MAX_ENDED_KEYS } from './project-keys.ts'
 import type { ProjectStore } from './projects.ts'
 import type { KeyUseStore, SigningStore } from './signing-projects.ts'
 
@@ -26,6 +33,7 @@ export function createProjectStore(db: Db, onChange: OnProjectChange): ProjectSt
         select p.uid, p.generation,
           exists (select from project_keys k where k.project_uid = p.uid and k.public_key = ${publicKey})
             or exists (select from exchanged_keys k where k.project_uid = p.uid and k.public_key = ${publicKey})
+            or exists (select from ended_exchanged_keys k where k.project_uid = p.uid and k.public_key = ${publicKey})
             as "hasKey"
         from projects p where p.name = ${name}`.execute(db)
       return rows[0]
@@ -85,30 +93,34 @@ export function createProjectStore(db: Db, onChange: OnProjectChange): ProjectSt
         return true
       }),
 
-    exchangedKeys: async (projectUid, now) => {
+    exchangedKeys: async (projectUid) => {
       const rows = await exchangedKeys(db)
-        .where('x.project_uid', '=', projectUid)
-        .where('x.expires_at', '>', now)
+        .$if(projectUid !== undefined, (query) => query.where('x.project_uid', '=', projectUid ?? ''))
+        .where(sql<boolean>`x.expires_at > now()`)
         .execute()
       return rows.map(toExchangedKey)
     },
 
-    revokeExchangedKey: (name, { wanted, projects }, { fingerprint, now }, entryFor) =>
+    endedExchangedKeys: (projectUid) => readEndedExchangedKeys(db, projectUid, MAX_ENDED_KEYS),
+
+    revokeExchangedKey: (name, { wanted, projects }, fingerprint, entryFor) =>
       writeTransaction(db, wanted, async (trx) => {
-        const project = await projectAmong(trx, name, projects).forKeyShare().executeTakeFirst()
+        // Exchanges lock the project too.
+        const project = await projectAmong(trx, name, projects).forNoKeyUpdate().executeTakeFirst()
         if (project === undefined) return false
-        const revoked = await trx
-          .deleteFrom('exchanged_keys')
-          .using('trust_rules as r')
-          .whereRef('r.id', '=', 'exchanged_keys.rule_id')
-          .where('exchanged_keys.project_uid', '=', project.uid)
-          .where('exchanged_keys.expires_at', '>', now)
+        const found = await trx
+          .selectFrom('exchanged_keys as x')
+          .innerJoin('trust_rules as r', 'r.id', 'x.rule_id')
+          .select(['x.id', 'r.name'])
+          .where('x.project_uid', '=', project.uid)
+          .where(sql<boolean>`x.expires_at > now()`)
           // See `fingerprintOf`.
-          .where(sql<string>`left(encode(sha256(exchanged_keys.public_key), 'hex'), 32)`, '=', fingerprint)
-          .returning('r.name')
+          .where(sql<string>`left(encode(sha256(x.public_key), 'hex'), 32)`, '=', fingerprint)
           .executeTakeFirst()
-        if (revoked === undefined) return false
-        const entry = entryFor(revoked.name)
+        if (found === undefined) return false
+        await rememberExchangedKeys(trx, project.uid, sql`x.id = ${found.id}`)
+        await trx.deleteFrom('exchanged_keys').where('id', '=', found.id).execute()
+        const entry = entryFor(found.name)
         await insertAuditEntry(trx, entry, project)
         await onChange(trx, project, entry)
         return true

@@ -18,13 +18,16 @@ import type { DataKeys, StoredDataKey } from '../keyring/data-keys.ts'
 import type { WriteTurns } from '../limits/write-turns.ts'
 import {
   addKey,
+  type EndedExchangedKey,
   type ExchangedKey,
   type ListedKey,
+  listEnded,
+  listExchanged,
   listKeys,
+  newestFirst,
   replaceKey,
   representativeKey,
   revokeKey,
-  withExchangedKeys,
 } from './project-keys.ts'
 import type { SigningProjects } from './signing-projects.ts'
 
@@ -51,13 +54,15 @@ export type ProjectStore = {
     decide: (project: SealedProject) => SealedProject,
     entryFor: (changed: SealedProject) => NewEntry,
   ): Promise<boolean>
-  /** The valid keys of a project that were admitted for ID tokens. */
-  exchangedKeys(projectUid: string, now: Date): Promise<readonly ExchangedKey[]>
-  /** Deletes a valid key that was admitted for an ID token. Returns false if no such key has the fingerprint. */
+  /** The valid keys of a project, or of all, that were admitted for ID tokens. */
+  exchangedKeys(projectUid?: string): Promise<readonly ExchangedKey[]>
+  /** The last of them that ended in the last 30 days. */
+  endedExchangedKeys(projectUid: string): Promise<readonly EndedExchangedKey[]>
+  /** Ends a valid key that was admitted for an ID token. Returns false if no such key has the fingerprint. */
   revokeExchangedKey(
     name: string,
     by: Editor,
-    key: { fingerprint: string; now: Date },
+    fingerprint: string,
     entryFor: (rule: string) => NewEntry,
   ): Promise<boolean>
   /** Deletes the project with its keys, data keys, secrets and versions. */
@@ -204,13 +209,26 @@ export function createProjects(deps: {
       signingProjects.forget(name)
     },
 
-    /** See {@link listKeys}; with those that were admitted for ID tokens, as far as they are valid. @throws ApiError not_found */
+    /** See {@link listKeys}; with those that were admitted for ID tokens. @throws ApiError not_found */
     keysOf: async (name: string, which: { ended: boolean }): Promise<readonly ListedKey[]> => {
       const sealed = PROJECT_NAME.test(name) ? await store.find(name) : undefined
       if (sealed === undefined) throw apiError('not_found')
+      const exchanged = (await store.exchangedKeys(sealed.uid)).filter(rows.exchangedKeys.accept)
+      const ended = which.ended ? await store.endedExchangedKeys(sealed.uid) : []
+      const own = listKeys(rows.openProject(sealed).keys, new Date(clock.now()), which)
+      return newestFirst([...own, ...exchanged.map(listExchanged), ...ended.map(listEnded)])
+    },
+
+    /** Returns the valid keys of all projects, by the name of the project and then the newest first. */
+    allKeys: async (): Promise<readonly { readonly project: string; readonly keys: readonly ListedKey[] }[]> => {
       const now = new Date(clock.now())
-      const exchanged = (await store.exchangedKeys(sealed.uid, now)).filter(rows.exchangedKeys.accept)
-      return withExchangedKeys(listKeys(rows.openProject(sealed).keys, now, which), exchanged)
+      const [all, exchanged] = await Promise.all([store.list(), store.exchangedKeys()])
+      const accepted = exchanged.filter(rows.exchangedKeys.accept)
+      return all.map((sealed) => {
+        const own = listKeys(rows.openProject(sealed).keys, now, { ended: false })
+        const ofProject = accepted.filter(({ projectUid }) => projectUid === sealed.uid)
+        return { project: sealed.name, keys: newestFirst([...own, ...ofProject.map(listExchanged)]) }
+      })
     },
 
     /** Revokes a valid key at all replicas, even if it is the only one. @throws ApiError not_found */
@@ -221,7 +239,7 @@ export function createProjects(deps: {
         newEntry(clock, { action: 'key.revoke', by, detail: { name: rule, fingerprint, exchanged: true } })
       const isExchanged =
         PROJECT_NAME.test(name) &&
-        (await inTurn(turnOf(name, by), () => store.revokeExchangedKey(name, by, { fingerprint, now }, entryFor)))
+        (await inTurn(turnOf(name, by), () => store.revokeExchangedKey(name, by, fingerprint, entryFor)))
       if (isExchanged) return
       await change(
         name,

@@ -70,7 +70,8 @@ beforeEach(() => {
         reads.push(`${name} ${publicKeyHex.slice(0, 2)}`)
         await hold
         if (!stored.has(name)) return undefined
-        return { project: sealed(name), exchanged: exchanged.has(publicKeyHex) ? exchangedKey(publicKey) : undefined }
+        const row = exchanged.has(publicKeyHex) ? exchangedKey(publicKey) : undefined
+        return { project: sealed(name), exchanged: row, ended: undefined }
       },
     },
   })

@@ -4,7 +4,7 @@ import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { PROJECT_NAME } from '../access/names.ts'
 import type { ExchangedRef } from '../access/project-caller.ts'
 import { type AuthenticRows, fingerprintOf, type ProjectKey, type SealedProject } from '../integrity/rows.ts'
-import { type ExchangedKey, isRemembered } from './project-keys.ts'
+import { type EndedExchangedKey, EXPIRED, type ExchangedKey, isRemembered, REVOKED } from './project-keys.ts'
 
 /** A project with the keys that its signatures are verified with. */
 export type SigningProject = {
@@ -34,6 +34,8 @@ const ABSENT_TTL_MS = 1_000
 const MAX_CACHED = 20_000
 const MAX_CACHED_EXCHANGED = 10_000
 
+const NO_SCOPE = { access: 'read', envs: [] } as const
+
 /** Where the keys that signatures are verified with are stored. */
 export type SigningStore = {
   find(name: string): Promise<SealedProject | undefined>
@@ -43,7 +45,15 @@ export type SigningStore = {
   findWithExchangedKey(
     name: string,
     publicKey: Buffer,
-  ): Promise<{ project: SealedProject; exchanged: ExchangedKey | undefined } | undefined>
+  ): Promise<
+    | {
+        project: SealedProject
+        exchanged: ExchangedKey | undefined
+        /** One that ended in the last 30 days. */
+        ended: Pick<EndedExchangedKey, 'name' | 'revoked'> | undefined
+      }
+    | undefined
+  >
 }
 
 /** A cache of signing projects. */
@@ -72,12 +82,22 @@ export function createSigningProjects(deps: {
     const found = await store.findWithExchangedKey(name, Buffer.from(publicKeyHex, 'hex'))
     exchanged.delete(place)
     const project = open(found?.project)
-    const row = found?.exchanged
-    if (project === undefined || row === undefined || project.keys.has(publicKeyHex) || !rows.exchangedKeys.accept(row))
-      return project
-    const signer = { ...project, keys: new Map([[publicKeyHex, exchangedKey(row)]]) }
-    exchanged.set(place, { signer, until: clock.now() + PRESENT_TTL_MS })
+    if (found === undefined || project === undefined || project.keys.has(publicKeyHex)) return project
+    const key = keyOf(found, Buffer.from(publicKeyHex, 'hex'))
+    if (key === undefined) return project
+    const signer = { ...project, keys: new Map([[publicKeyHex, key]]) }
+    // An ended key may be admitted again.
+    exchanged.set(place, {
+      signer,
+      until: clock.now() + (key.exchanged === undefined ? ABSENT_TTL_MS : PRESENT_TTL_MS),
+    })
     return signer
+  }
+
+  type Found = NonNullable<Awaited<ReturnType<SigningStore['findWithExchangedKey']>>>
+  function keyOf({ exchanged: row, ended }: Found, publicKey: Buffer): SigningKey | undefined {
+    if (row !== undefined && rows.exchangedKeys.accept(row)) return exchangedKey(row)
+    return ended && endedKey(ended, publicKey)
   }
 
   function open(sealed: SealedProject | undefined): SigningProject | undefined {
@@ -140,6 +160,11 @@ export function createSigningProjects(deps: {
 function exchangedKey({ id, code, rule, publicKey, expiresAt, scope }: ExchangedKey): SigningKey {
   const key = { id, name: rule, publicKey, notAfter: expiresAt, scope }
   return { ...signingKey(key), exchanged: { id, code } }
+}
+
+/** Is never valid, but requests that it signed are recognised. */
+function endedKey({ name, revoked }: Pick<EndedExchangedKey, 'name' | 'revoked'>, publicKey: Buffer): SigningKey {
+  return signingKey({ id: '', name, publicKey, notAfter: revoked ? REVOKED : EXPIRED, scope: NO_SCOPE })
 }
 
 function signingKey(key: Pick<ProjectKey, 'id' | 'name' | 'publicKey' | 'notAfter' | 'scope'>): SigningKey {

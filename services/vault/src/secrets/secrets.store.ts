@@ -252,7 +252,7 @@ export function createSecretStore(
 
 /** Whether the project `p` has the caller's key, which has not ended. */
 function isKeyValid({ exchanged, publicKey }: ProjectCaller, now: Date) {
-  if (exchanged !== undefined) return isExchangedKeyValid(exchanged, now)
+  if (exchanged !== undefined) return isExchangedKeyValid(exchanged)
   return sql<boolean>`exists (
     select from project_keys k
     where k.project_uid = p.uid and k.public_key = ${publicKey} and (k.not_after is null or k.not_after > ${now})

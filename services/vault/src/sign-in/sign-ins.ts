@@ -59,8 +59,8 @@ export function createSignIns(deps: {
   /** @throws ApiError unauthorized if it was spent before */
   async function spend({ seed, startedAt }: Started): Promise<void> {
     const digest = createHash('sha256').update(`sign-in ${seed}`).digest('hex')
-    if (!(await nonces.spendToken(digest, Math.floor(startedAt / 1000), 2 * SIGN_IN_MS)))
-      throw invalid('the response was already used')
+    const token = { digest, issued: Math.floor(startedAt / 1000), by: 'sign-in' }
+    if (!(await nonces.spendToken(token, 2 * SIGN_IN_MS))) throw invalid('the response was already used')
   }
 
   /** @throws ApiError unauthorized, unavailable */

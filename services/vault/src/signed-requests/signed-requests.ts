@@ -49,7 +49,9 @@ export function createSignedRequests(deps: {
     isReady: () => signatures.count() === 0,
   })
 
-  const hasEnded = (key: SigningKey): boolean => isExpired(key, new Date(clock.now()))
+  /** Exchanged keys expire by the clock that set their end. */
+  const hasEnded = (key: SigningKey): boolean =>
+    isExpired(key, new Date(key.exchanged === undefined ? clock.now() : nonces.now()))
 
   function findValidKey({ keys }: SigningProject, publicKeyHex: string): SigningKey | undefined {
     const key = keys.get(publicKeyHex)
@@ -67,8 +69,13 @@ export function createSignedRequests(deps: {
     if (signer !== undefined && findValidKey(signer, publicKeyHex) === undefined)
       signer = await signingProjects.findWithKey(signer, publicKeyHex)
     if (signer === undefined) throw apiError('unknown_project')
-    const key = signer.keys.get(publicKeyHex)
+    let key = signer.keys.get(publicKeyHex)
     const verified = await verifySignatureOffThread(parsed, key === undefined ? [] : [key.verifyKey()]).catch(rethrow)
+    if (key?.exchanged !== undefined && hasEnded(key)) {
+      // It may have been admitted again.
+      signer = (await signingProjects.findFreshWithKey(project, publicKeyHex)) ?? signer
+      key = signer.keys.get(publicKeyHex)
+    }
     if (key !== undefined && hasEnded(key))
       throw isTimely(verified) ? refuseEnded(signer, key) : apiError('invalid_signature')
     return [verified, signer]

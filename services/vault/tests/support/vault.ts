@@ -23,6 +23,7 @@ import { createSealStore } from '../../src/integrity/chain.store.ts'
 import { createSealer } from '../../src/integrity/sealer.ts'
 import { createChainKeys } from '../../src/keyring/chain-keys.ts'
 import { createChainKeyStore } from '../../src/keyring/keyring.store.ts'
+import { makeOlder } from './ageing.ts'
 
 /** The keys of every test vault; the first one is active. */
 export const KEYS = { '2026-11': randomBytes(32).toString('base64'), '2026-12': randomBytes(32).toString('base64') }
@@ -43,6 +44,8 @@ export type TestVault = {
   advance(ms: number): void
   /** Stops the clock, which then moves only by `advance`. */
   holdClock: TestClock['hold']
+  /** Makes stored keys and deliveries older, whose times are not those of the vault's clock. */
+  age(ms: number): Promise<void>
   /** Runs a statement as superuser, to inspect stored data. */
   sql<Row extends pg.QueryResultRow>(statement: string, parameters?: readonly unknown[]): Promise<Row[]>
   /** Seals all unsealed rows of the audit log and returns their number. The vault itself seals in the background only. */
@@ -119,6 +122,11 @@ export async function startVault(
     onRefused: () => undefined,
   })
 
+  const sql: TestVault['sql'] = <Row extends pg.QueryResultRow>(
+    statement: string,
+    parameters: readonly unknown[] = [],
+  ) => withClient(database.adminUrl, async (client) => (await client.query<Row>(statement, [...parameters])).rows)
+
   return {
     url: `http://127.0.0.1:${String(running.port)}`,
     context,
@@ -128,8 +136,8 @@ export async function startVault(
     now: clock.now,
     advance: clock.advance,
     holdClock: clock.hold,
-    sql: <Row extends pg.QueryResultRow>(statement: string, parameters: readonly unknown[] = []) =>
-      withClient(database.adminUrl, async (client) => (await client.query<Row>(statement, [...parameters])).rows),
+    age: (ms) => makeOlder({ sql }, chainKeys, ms),
+    sql,
     seal: () => sealer.sealNow(),
     ensurePartitions: () => createAuditStore(db).ensurePartitions(),
     replica: (more = {}) => startVault({ ...given, ...more }, { database, redisUrl }),
