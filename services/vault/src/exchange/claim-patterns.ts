@@ -18,13 +18,26 @@ const IDENTITIES: readonly string[] = [
   ...['/kubernetes.io/namespace', '/kubernetes.io/serviceaccount/uid'],
 ]
 
-/** Parts of a subject that introduce the next part and name no owner. */
-const LABELS: ReadonlySet<string> = new Set([
-  ...['repo', 'repository', 'repository_id', 'repository_owner', 'repository_owner_id', 'org', 'organization', 'user'],
-  ...['project_path', 'project_id', 'namespace_path', 'namespace_id', 'group', 'system', 'serviceaccount'],
-  ...['ref', 'ref_type', 'branch', 'environment', 'job_workflow_ref', 'workflow_ref', 'actor'],
-  ...['http', 'https', 'spiffe'],
+/**
+ * Parts of a subject whose next part names an owner: of GitHub and Forgejo (also subjects with other claims), GitLab, and
+ * Kubernetes (`system:serviceaccount:NAMESPACE:NAME`).
+ */
+const OWNER_LABELS: ReadonlySet<string> = new Set([
+  ...['repo', 'repository', 'repository_id', 'repository_owner', 'repository_owner_id', 'workflow_ref'],
+  ...['enterprise', 'enterprise_id', 'project_path', 'project_id', 'namespace_path', 'namespace_id', 'serviceaccount'],
 ])
+
+/** Parts of the same subjects that every owner can have, with what follows. A reusable workflow can be called by anyone. */
+const OTHER_LABELS: ReadonlySet<string> = new Set([
+  ...['ref', 'ref_type', 'ref_protected', 'head_ref', 'base_ref', 'sha', 'environment', 'environment_node_id'],
+  ...['pull_request', 'event_name', 'runner_environment', 'repository_visibility', 'actor', 'actor_id', 'context'],
+  ...['run_id', 'run_number', 'run_attempt', 'check_run_id', 'workflow', 'workflow_sha', 'issuer_scope'],
+  ...['job_workflow_ref', 'job_workflow_sha', 'user_login', 'user_id', 'user_email', 'pipeline_source', 'system'],
+])
+
+const SEPARATORS = /[:/|]/
+/** Alone, it identifies an owner: `{UUID}:*` are the steps of a repository on Bitbucket. */
+const UUID = /^\{?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\}?$/i
 
 /** Whether every pattern matches its claim. */
 export function matchesClaims(patterns: ClaimPatterns, claims: Claims): boolean {
@@ -51,7 +64,7 @@ export function matchesPattern(pattern: string, text: string): boolean {
 
 /**
  * Explains why these patterns would trust too many. At least one has to name an owner: exactly, or with complete parts
- * before its first `*`, as in `repo:octo-org/*`. `repo:octo*` would also match other owners.
+ * before its first `*`, as in `repo:octo-org/*`. `repo:octo*` would also match other owners, `ref:refs/heads/main` all.
  *
  * @returns undefined if the patterns can be used
  */
@@ -61,15 +74,35 @@ export function patternsProblem(patterns: ClaimPatterns): string | undefined {
     return `must not include ${RESERVED.join(', ')}, which are checked separately`
   if (Object.hasOwn(patterns, 'sub') && /^\*+$/.test(patterns['sub'] ?? ''))
     return 'must not accept every subject; name an owner, as in repo:octo-org/*'
-  if (names.some((name) => IDENTITIES.includes(name) && namesOwner(patterns[name] ?? ''))) return undefined
-  return 'must name an owner: sub, or a claim such as repository, exactly or with complete parts before its first *, as in repo:octo-org/*'
+  if (names.some((name) => IDENTITIES.includes(name) && namesOwner(name, patterns[name] ?? ''))) return undefined
+  return 'must name an owner: sub, or a claim such as repository, exactly or with complete parts before its first *, as in repo:octo-org/*; branches, environments and the like name none'
 }
 
-function namesOwner(pattern: string): boolean {
+/** Whether a pattern names an owner with what comes before its first `*`. */
+function namesOwner(name: string, pattern: string): boolean {
   const wildcard = pattern.indexOf('*')
-  if (wildcard === -1) return pattern !== ''
-  const complete = pattern.slice(0, wildcard).split(/[:/|]/).slice(0, -1)
-  return complete.some((part) => part !== '' && !LABELS.has(part))
+  const isExact = wildcard === -1
+  const fixed = isExact ? pattern : pattern.slice(0, wildcard)
+  const parts = fixed.split(SEPARATORS)
+  // The last part continues behind the wildcard.
+  const complete = (isExact ? parts : parts.slice(0, -1)).filter((part) => part !== '')
+  if (name !== 'sub') return complete.length > 0
+  const isLabelled = complete.some((part) => OWNER_LABELS.has(part) || OTHER_LABELS.has(part))
+  if (isLabelled) return namesLabelledOwner(fixed.split(':'), isExact)
+  // Of another platform: a label and its value.
+  return complete.length > (isExact ? 0 : 1) || complete.some((part) => UUID.test(part))
+}
+
+/** @param segments labels and values in any order */
+function namesLabelledOwner(segments: readonly string[], isExact: boolean): boolean {
+  for (let i = 0; i < segments.length; i++) {
+    const value = segments[i + 1] ?? ''
+    const isComplete = isExact || i + 2 < segments.length || value.includes('/')
+    if (OWNER_LABELS.has(segments[i] ?? '') && isComplete && /[^/]/.test(value)) return true
+    // A branch or an environment may have the name of a label.
+    if (OTHER_LABELS.has(segments[i] ?? '') && segments[i] !== 'system') i += 1
+  }
+  return false
 }
 
 /** Returns a claim by its name, or by a JSON Pointer. Only own members of objects are claims. */
