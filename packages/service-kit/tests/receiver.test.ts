@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram'
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { isPublicAddress } from '../src/http/public-address.ts'
 import { createReceiverClient, mayConnectTo } from '../src/http/receiver.ts'
@@ -20,6 +20,7 @@ beforeAll(async () => {
       setInterval(() => response.write(Buffer.alloc(64 * 1024)), 5).unref()
     } else if (request.url === '/upgrade')
       request.socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
+    else if (request.url === '/unfinished') response.write('{')
     else if (request.url === '/busy') response.writeHead(503, { 'Retry-After': '7' }).end()
     else response.writeHead(204).end()
   })
@@ -150,6 +151,17 @@ test('an answer that switches protocols ends the attempt and the connection', as
   expect(await send(delivery(`http://127.0.0.1:${String(port)}/upgrade`))).toEqual({ status: 101 })
   const [socket] = (await connected) as [Socket]
   if (!socket.destroyed) await once(socket, 'close')
+})
+
+test('ends an attempt in time, whatever a receiver leaves unfinished: TLS, the response or its body', async () => {
+  const silent = createTcpServer().listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  const silentPort = String((silent.address() as AddressInfo).port)
+  const send = createReceiverClient({ allowPrivate: true, times: { timeoutMs: 200 } })
+  const urls = ['https://127.0.0.1', 'http://127.0.0.1'].map((url) => `${url}:${silentPort}/`)
+  for (const url of [...urls, `http://127.0.0.1:${String(port)}/unfinished`])
+    expect(await send(delivery(url))).toEqual({ problem: 'timeout' })
+  silent.close()
 })
 
 test('names the problem without the URL', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { eventually } from '@vault-and-tracker/dev-env'
+import { invalidationChannel } from '../src/invalidation/invalidation.redis.ts'
 import { PASSWORD, startTracker, type TestTracker } from './support/tracker.ts'
 
 let tracker: TestTracker
@@ -18,7 +19,9 @@ afterAll(async () => {
 beforeEach(async () => {
   await tracker.sql(`delete from admin_log; delete from users; delete from setup_codes;
     update site_settings set had_administrator = false`)
-  for (const each of [tracker, replica]) each.context.useCases.siteConfiguration.forget({ kind: 'site-settings' })
+  const { redisClient } = tracker
+  await redisClient.publish(invalidationChannel(redisClient.options.db ?? 0), '{"kind":"site-settings"}')
+  for (const each of [tracker, replica]) await eventually(() => awaitsSetup(each))
 })
 
 async function issueCode(at = tracker): Promise<string> {

@@ -1,7 +1,7 @@
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
-import { eventually } from '@vault-and-tracker/dev-env'
+import { eventually, withClient } from '@vault-and-tracker/dev-env'
 import {
   checkContent,
   checkWindow,
@@ -31,11 +31,15 @@ let staff: TestMember['client']
 let server: Server
 let base: string
 let received: Received[] = []
-/** The status of a response; 0 for none. */
+/** The status of a response; 0 for none before the end of the test. */
 let statusFor: (path: string) => number = () => 204
+let held: ServerResponse[] = []
+/** Long enough for a busy machine. */
+const PATIENT = 600_000
+const webhookTimes = { timeoutMs: PATIENT }
 
 beforeAll(async () => {
-  tracker = await startTracker({ WEBHOOK_ALLOW_PRIVATE: 'true' })
+  tracker = await startTracker({ WEBHOOK_ALLOW_PRIVATE: 'true' }, { webhookTimes })
   replica = await tracker.replica()
   await tracker.context.useCases.categories.seed()
   alice = await createMember(tracker, 'alice')
@@ -49,12 +53,17 @@ beforeAll(async () => {
       received.push({ path, headers, rawHeaders, body: Buffer.concat(chunks).toString() })
       const status = statusFor(path)
       if (status > 0) response.writeHead(status, { Location: '/elsewhere' }).end()
+      else held.push(response)
     })
   }).listen(0, '127.0.0.1')
   base = `http://127.0.0.1:${String(await new Promise((resolve) => server.once('listening', () => resolve((server.address() as AddressInfo).port))))}`
 })
+const respond = () => {
+  for (const response of held.splice(0)) response.writeHead(204).end()
+}
 afterEach(async () => {
   await tracker.sql('delete from webhooks')
+  respond()
   received = []
   statusFor = () => 204
 })
@@ -171,6 +180,108 @@ test('after a day of failures it is disabled with a notice, and continues with n
   await upload('Found.2026.720p.WEB')
   await eventually(() => received.length > 0)
   expect(received.map(({ body }) => body.includes('Found'))).toEqual([true])
+})
+
+test('receivers that respond slowly do not delay others, even before they are known to be slow', async () => {
+  statusFor = (path) => (path === '/slow' ? 0 : 204)
+  // More than the processes have slots.
+  await tracker.sql(
+    `with owners as (
+       insert into users (id, username, email, password_hash, passkey, created_at)
+       select gen_random_uuid(), 'slow-' || n, 'slow-' || n, '', lpad(n::text, 40, '0'), now() from generate_series(1, 12) as n
+       returning id)
+     insert into webhooks (id, user_id, url, format, enabled, created_at, position)
+     select gen_random_uuid(), owners.id, $1, 'json', true, now(), (select coalesce(max(id), 0) from events)
+     from owners, generate_series(1, 5)`,
+    [`${base}/slow`],
+  )
+  await add(alice.client, '/quick')
+  const arrives = async (name: string) => {
+    await upload(`${name}.2026.720p.WEB`)
+    await eventually(() => to('/quick').at(-1)?.body.includes(name) === true)
+  }
+  await tracker.sql("update webhooks set response_ms = 9000 where url like '%/slow' and id::text > '8'")
+  for (const name of ['Soon', 'At.Once', 'Also']) await arrives(name)
+  expect(await tracker.sql(`select url from webhooks where attempted_at is not null and url like '%/slow'`)).toEqual([])
+})
+
+test('a receiver that accepts a request and never responds fails with a timeout, and delays no other', async () => {
+  statusFor = (path) => (path === '/hanging' ? 0 : 204)
+  await add(bob.client, '/hanging')
+  await add(alice.client, '/up')
+  webhookTimes.timeoutMs = 500
+  try {
+    await upload('Hanging.2026.720p.WEB')
+    await eventually(async () => (await listOf(bob))[0]?.['failures'] === 1)
+  } finally {
+    webhookTimes.timeoutMs = PATIENT
+  }
+  expect(await listOf(bob)).toMatchObject([{ enabled: true, result: 'timeout', retry: expect.any(String) }])
+  await eventually(() => to('/up').length === 1)
+})
+
+test('a change of a webhook neither repeats the torrent under way nor forgives its receiver', async () => {
+  statusFor = (path) => (path === '/changed' ? 0 : 204)
+  const id = await add(bob.client, '/changed')
+  await add(alice.client, '/other')
+  await upload('Underway.2026.720p.WEB')
+  await eventually(() => to('/changed').length === 1)
+  for (const changes of [{}, { enabled: true }, { format: 'json', url: `${base}/changed`, savedSearch: null }])
+    expect((await bob.client.patch(`/api/webhooks/${id}`, changes)).status).toBe(204)
+  for (const name of ['Later', 'Last']) {
+    await upload(`${name}.2026.720p.WEB`)
+    await eventually(() => to('/other').at(-1)?.body.includes(name) === true)
+  }
+  statusFor = () => 500
+  respond()
+  await eventually(async () => (await listOf(bob))[0]?.['failures'] === 1)
+  expect(to('/changed').map(({ body }) => /Underway|Later/.exec(body)?.[0])).toEqual(['Underway', 'Later'])
+  const [before] = await listOf(bob)
+  await bob.client.patch(`/api/webhooks/${id}`, { enabled: true, savedSearch: null })
+  expect(await listOf(bob)).toEqual([before])
+  statusFor = () => 204
+  await bob.client.patch(`/api/webhooks/${id}`, { url: `${base}/moved` })
+  expect(await listOf(bob)).toMatchObject([{ failures: 0, retry: null }])
+  await eventually(() => to('/moved').length === 2)
+})
+
+test('a webhook that is changed or disabled during an attempt stays so, whatever the attempt results in', async () => {
+  statusFor = (path) => (path.startsWith('/before') ? 0 : 204)
+  const moved = await add(bob.client, '/before')
+  const disabled = await add(alice.client, '/before-disabled')
+  await upload('During.2026.720p.WEB')
+  await eventually(() => to('/before').length === 1 && to('/before-disabled').length === 1)
+  await bob.client.patch(`/api/webhooks/${moved}`, { url: `${base}/after` })
+  await alice.client.patch(`/api/webhooks/${disabled}`, { enabled: false })
+  for (const response of held.splice(0)) response.writeHead(500).end()
+  await eventually(() => to('/after').length === 1)
+  await eventually(async () => (await listOf(alice))[0]?.['failures'] === 1)
+  expect([await listOf(bob), await listOf(alice)]).toMatchObject([[{ failures: 0 }], [{ enabled: false }]])
+})
+
+test('a member whose searches are refused still receives what matches a saved search', async () => {
+  const saved = await bob.client.post('/api/saved-searches', { name: 'TV', filters: 'category=tv-hd' })
+  const torrent = await upload('Matching.2026.720p.WEB')
+  await add(bob.client, '/matched', { savedSearch: saved.member('id') })
+  await withClient(tracker.database.adminUrl, async (client) => {
+    await client.query('begin')
+    // Only searches for words wait for it.
+    await client.query('lock table search_words')
+    const list = { state: 'approved', sort: 'created', order: 'desc', page: 1, limit: 1 } as const
+    const searches = [tracker, replica].flatMap(({ context }) =>
+      Array.from({ length: 60 }, (_, i) =>
+        context.useCases.search.list({ ...list, search: `word${String(i)}` }, bob.id),
+      ),
+    )
+    for (const { context } of [tracker, replica])
+      await expect(context.useCases.search.list({ ...list, search: 'other' }, bob.id)).rejects.toMatchObject({
+        code: 'RATE_LIMITED',
+      })
+    await tracker.sql('insert into events (torrent_id, created_at) values ($1, now())', [torrent])
+    await eventually(() => to('/matched').length === 1)
+    await client.query('commit')
+    await Promise.all(searches)
+  })
 })
 
 test('a killed process loses nothing: its lease ends, and another one continues', async () => {

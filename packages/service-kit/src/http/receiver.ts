@@ -66,14 +66,16 @@ function isLocalName(hostname: string): boolean {
  * resolve to another one in between. It follows no redirects, uses no proxy and keeps no connections.
  *
  * @param options `allowPrivate` also accepts addresses that are not public, and `http://`; `dnsServers` are those of the system by
- *   default; `resolve` finds addresses
+ *   default; `resolve` finds addresses; `times` are read for each attempt
  */
 export function createReceiverClient({
   allowPrivate,
   dnsServers,
   resolve,
+  times = { timeoutMs: TIMEOUT_MS },
 }: {
   allowPrivate: boolean
+  times?: { readonly timeoutMs: number } | undefined
   dnsServers?: readonly string[]
   resolve?: typeof lookupAddresses
 }): Send {
@@ -98,7 +100,7 @@ export function createReceiverClient({
     const target = new URL(url)
     const isPlain = target.protocol === 'http:'
     if ((isPlain && !allowPrivate) || !mayConnect(target.hostname)) return { problem: 'refused address' }
-    const timeout = AbortSignal.timeout(TIMEOUT_MS)
+    const timeout = AbortSignal.timeout(times.timeoutMs)
     const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: 2 })
     if (dnsServers !== undefined) resolver.setServers(dnsServers)
     return new Promise<Attempt>((settle) => {

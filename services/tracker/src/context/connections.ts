@@ -32,6 +32,8 @@ export type Start = {
   readonly nodeArguments?: readonly string[]
   /** Other times for searches. Tests on a busy machine are more patient than members. */
   readonly searchTimes?: Pick<SearchBounds, 'waitMs' | 'runMs' | 'freeMs'>
+  /** How long receivers of webhooks may take; only tests change it. */
+  readonly webhookTimes?: { readonly timeoutMs: number } | undefined
 }
 
 /** Everything that the parts of the service are created from. */

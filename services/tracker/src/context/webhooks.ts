@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { importPrivateKey, type SigningKey } from '@vault-and-tracker/http-signatures'
 import { createReceiverClient, mayConnectTo } from '@vault-and-tracker/service-kit/http/receiver'
 import { Counter } from 'prom-client'
+import { isApiError } from '../errors.ts'
 import type { Events } from '../events/events.ts'
 import type { SavedSearches } from '../saved-searches/saved-searches.ts'
 import type { Search } from '../search/search.ts'
@@ -17,7 +18,7 @@ export type WebhookUseCases = ReturnType<typeof createWebhookUseCases>
 
 /** Creates webhooks, and delivers events to them in the background. */
 export function createWebhookUseCases(
-  { config, db, clock, logger, metrics, background }: Connections,
+  { config, db, clock, logger, metrics, background, webhookTimes }: Connections,
   parts: {
     readonly events: Events
     readonly savedSearches: Pick<SavedSearches, 'find'>
@@ -38,11 +39,18 @@ export function createWebhookUseCases(
   })
   const webhookDeliveries = createDeliveries({
     ...{ store, events, signingKey, clock, onError, siteUrl: config.PUBLIC_URL },
-    send: createReceiverClient({ allowPrivate }),
+    send: createReceiverClient({ allowPrivate, times: webhookTimes }),
     onAttempt: (result) => attempts.inc({ result }),
     matches: async ({ savedSearch, userId }, { infoHash }) => {
       if (savedSearch === null || userId === null) return true
-      return search.matches((await savedSearches.find(savedSearch, userId)).filters, infoHash, userId)
+      try {
+        const { filters } = await savedSearches.find(savedSearch, userId)
+        // A queue of its own, so that a member who searches too much still receives torrents.
+        return await search.matches(filters, infoHash, userId, `webhooks ${userId}`)
+      } catch (error) {
+        if (!isApiError(error)) throw error
+        return error.code === 'RATE_LIMITED' || error.code === 'UNAVAILABLE' ? undefined : false
+      }
     },
   })
   background.add({

@@ -32,6 +32,7 @@ import { clientRules } from './migrations/0032-client-rules.ts'
 import { webhooks } from './migrations/0033-webhooks.ts'
 import { announceKeys } from './migrations/0035-announce-keys.ts'
 import { firstAdministrator } from './migrations/0036-first-administrator.ts'
+import { webhookPace } from './migrations/0037-webhook-pace.ts'
 
 /** All migrations. Add new ones at the end, and never change a released one. Numbers may have gaps. */
 export const MIGRATIONS = {
@@ -67,6 +68,7 @@ export const MIGRATIONS = {
   '0033-webhooks': webhooks,
   '0035-announce-keys': announceKeys,
   '0036-first-administrator': firstAdministrator,
+  '0037-webhook-pace': webhookPace,
 }
 
 /** Migrates the tracker's database to the latest schema. */

@@ -357,6 +357,8 @@ export type WebhooksTable = {
   leased_until: Date | null
   attempted_at: Date | null
   result: string | null
+  /** The slowest response of late; null before the first one. */
+  response_ms: Generated<number | null>
 }
 
 export type WebhookKeysTable = { id: Fixed<number>; seed: Fixed<Buffer> }

@@ -96,13 +96,14 @@ export function createSearch(deps: {
      * does.
      *
      * @param member the id of the user who searches
+     * @param holder whose queue is used
      */
-    matches: (filters: ListFilters, infoHash: string, member: string): Promise<boolean> =>
-      queue.admit(member, async () => {
+    matches: (filters: ListFilters, infoHash: string, member: string, holder = member): Promise<boolean> =>
+      queue.admit(holder, async () => {
         try {
           const wanted = await wantedBy({ ...filters, state: 'approved' }, member)
           if (wanted === undefined) return false
-          return await search(member, async (statements) =>
+          return await search(holder, async (statements) =>
             statements.matchesAny({ ...(await wanted.criteria(statements)), infoHash }),
           )
         } catch (error) {

@@ -1,27 +1,59 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { isActiveUser } from '../db/queries.store.ts'
 import type { Db } from '../db/schema.ts'
 import { notify } from '../notices/notices.store.ts'
-import type { DeliveryStore } from './deliveries.ts'
+import { type ClaimedWebhook, type DeliveryStore, type Pace, SLOW_MS } from './deliveries.ts'
 import { WEBHOOK_COLUMNS } from './webhooks.store.ts'
 import { shownUrl } from './webhooks.ts'
 
+/** The condition of each pace. */
+const PACES: Readonly<Record<Pace, RawBuilder<boolean>>> = {
+  quick: sql`failures = 0 and response_ms < ${SLOW_MS}`,
+  new: sql`failures = 0 and response_ms is null`,
+  slow: sql`(failures > 0 or response_ms >= ${SLOW_MS})`,
+}
+
 /** Deliveries in Postgres. */
 export function createDeliveryStore(db: Db): DeliveryStore {
+  const claimed = ({ id, lease }: ClaimedWebhook) =>
+    db.updateTable('webhooks').where('id', '=', id).where('lease', '=', lease)
+  const unchanged = (webhook: ClaimedWebhook) =>
+    claimed(webhook).where('url', '=', webhook.url).where('format', '=', webhook.format)
+
+  const release = async (webhook: ClaimedWebhook, position: number): Promise<void> => {
+    await claimed(webhook)
+      .set({ position: atLeast(position), lease: null, leased_until: null })
+      .execute()
+  }
+
   return {
-    claim: ({ now, leasedUntil, lease, failing, limit }) =>
+    claim: ({ now, leasedUntil, lease, pace, perMember, limit }) =>
       db
+        // The turn of a webhook is its place among those of its owner; those under way come first.
+        .with('ranked', (eb) =>
+          eb
+            .selectFrom('webhooks')
+            .select('id')
+            .select(
+              sql<number>`row_number() over (
+                partition by coalesce(user_id, id) order by (leased_until > ${now}) is true desc, attempted_at nulls first
+              )`.as('turn'),
+            )
+            .where('enabled', '=', true)
+            .where(PACES[pace])
+            .where((each) => each.or([each('retry_at', 'is', null), each('retry_at', '<=', now)]))
+            .where(sql<boolean>`(leased_until > ${now} or position < (select max(id) from events))`),
+        )
         .with('due', (eb) =>
           eb
             .selectFrom('webhooks')
+            .innerJoin('ranked', 'ranked.id', 'webhooks.id')
             .leftJoin('users', 'users.id', 'webhooks.user_id')
             .select('webhooks.id')
-            .where('enabled', '=', true)
-            .where('failures', failing ? '>' : '=', 0)
-            .where((each) => each.or([each('retry_at', 'is', null), each('retry_at', '<=', now)]))
+            .where('ranked.turn', '<=', perMember)
             .where((each) => each.or([each('leased_until', 'is', null), each('leased_until', '<=', now)]))
-            .where(sql<boolean>`webhooks.position < (select max(id) from events)`)
             .where((each) => each.or([each('webhooks.user_id', 'is', null), isActiveUser]))
+            .orderBy('ranked.turn')
             .orderBy(sql`webhooks.attempted_at nulls first`)
             .limit(limit)
             .forUpdate('webhooks')
@@ -36,32 +68,35 @@ export function createDeliveryStore(db: Db): DeliveryStore {
         .execute()
         .then((rows) => rows.map((row) => ({ ...row, lease }))),
 
-    advance: async (lease, id, position, leasedUntil, attempt) => {
-      const { numUpdatedRows } = await db
-        .updateTable('webhooks')
-        .set({ position, leased_until: leasedUntil })
+    advance: async (webhook, position, leasedUntil, attempt) => {
+      const found = await unchanged(webhook)
+        .set({ position: atLeast(position), leased_until: leasedUntil })
         .$if(attempt !== undefined, (query) =>
           query
-            .set({ failures: 0, failing_since: null, retry_at: null })
+            .set({ failures: 0, failing_since: null, retry_at: null, response_ms: paceAfter(attempt?.responseMs ?? 0) })
             .set({ attempted_at: attempt?.at ?? null, result: attempt?.result ?? null }),
         )
-        .where('id', '=', id)
-        .where('lease', '=', lease)
+        .returning(['enabled', 'saved_search_id as savedSearch'])
         .executeTakeFirst()
-      return numUpdatedRows > 0n
+      if (found?.enabled === true && found.savedSearch === webhook.savedSearch) return true
+      await release(webhook, position)
+      return false
     },
 
-    fail: (lease, id, { at, result }, retryAt) =>
-      db.transaction().execute(async (trx) => {
+    fail: async (webhook, { at, result, responseMs }, retryAt) => {
+      await db.transaction().execute(async (trx) => {
         const failed = await trx
           .updateTable('webhooks')
           .set((eb) => ({
-            ...{ attempted_at: at, result, retry_at: retryAt ?? null, enabled: retryAt !== undefined },
+            ...{ attempted_at: at, result, retry_at: retryAt ?? null, response_ms: paceAfter(responseMs) },
             ...{ lease: null, leased_until: null, failures: eb('failures', '+', 1) },
+            ...(retryAt === undefined && { enabled: false }),
             failing_since: eb.fn.coalesce('failing_since', eb.val(at)),
           }))
-          .where('id', '=', id)
-          .where('lease', '=', lease)
+          .where('id', '=', webhook.id)
+          .where('lease', '=', webhook.lease)
+          .where('url', '=', webhook.url)
+          .where('format', '=', webhook.format)
           .returning(['user_id as userId', 'url'])
           .executeTakeFirst()
         if (failed === undefined || retryAt !== undefined) return
@@ -74,18 +109,13 @@ export function createDeliveryStore(db: Db): DeliveryStore {
         await notify(
           trx,
           { actorId: '', at },
-          owners.map((owner) => ({ to: owner.id, kind: 'webhook', topic: id, details })),
+          owners.map((owner) => ({ to: owner.id, kind: 'webhook', topic: webhook.id, details })),
         )
-      }),
-
-    release: async (lease, id) => {
-      await db
-        .updateTable('webhooks')
-        .set({ lease: null, leased_until: null })
-        .where('id', '=', id)
-        .where('lease', '=', lease)
-        .execute()
+      })
+      await release(webhook, webhook.position)
     },
+
+    release,
 
     seed: async (initial) => {
       await db
@@ -96,4 +126,14 @@ export function createDeliveryStore(db: Db): DeliveryStore {
       return (await db.selectFrom('webhook_keys').select('seed').executeTakeFirstOrThrow()).seed
     },
   }
+}
+
+/** A webhook that was enabled again has skipped events, which its lease must not bring back. */
+function atLeast(position: number): RawBuilder<number> {
+  return sql`greatest(position, ${position})`
+}
+
+/** The slowest response of late: after one of ten seconds, it takes five quick ones until the receiver counts as quick. */
+function paceAfter(responseMs: number): RawBuilder<number> {
+  return sql`greatest(${responseMs}::integer, response_ms * 7 / 10)`
 }

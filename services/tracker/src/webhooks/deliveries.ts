@@ -21,47 +21,68 @@ export type ClaimedWebhook = Webhook & {
   readonly failingSince: Date | null
 }
 
-/** The store of deliveries. A method with a lease changes nothing once the lease belongs to another process. */
+/**
+ * What is known of a receiver: it responds quickly, it has not responded yet, or it is slow or fails. A slow one has to
+ * respond quickly several times in a row.
+ */
+export type Pace = 'quick' | 'new' | 'slow'
+
+/** A receiver that takes this long is slow. */
+export const SLOW_MS = 2_000
+
+/** The store of deliveries. A method for a claimed webhook changes nothing once the lease belongs to another process. */
 export type DeliveryStore = {
-  /** Claims enabled webhooks of active users that have events to receive, those that failed last or the others. */
+  /** Claims enabled webhooks of active users that have events to receive, those first whose owners have the fewest claimed. */
   claim(claim: {
     readonly now: Date
     readonly leasedUntil: Date
     readonly lease: string
-    readonly failing: boolean
+    readonly pace: Pace
+    /** The number of webhooks of a member that may be claimed at a time. */
+    readonly perMember: number
     readonly limit: number
   }): Promise<readonly ClaimedWebhook[]>
-  /** Records that all events up to one were received or skipped, and extends the lease. @returns whether it is held */
-  advance(lease: string, id: string, position: number, leasedUntil: Date, attempt?: AttemptResult): Promise<boolean>
-  /** Records a failed attempt and ends the lease. Without `retryAt`, disables the webhook and notifies its owner. */
-  fail(lease: string, id: string, attempt: AttemptResult, retryAt: Date | undefined): Promise<void>
-  release(lease: string, id: string): Promise<void>
+  /**
+   * Records that all events up to one were received or skipped, and extends the lease.
+   *
+   * @returns whether the webhook is still claimed, enabled and unchanged
+   */
+  advance(webhook: ClaimedWebhook, position: number, leasedUntil: Date, attempt?: AttemptResult): Promise<boolean>
+  /**
+   * Records a failed attempt and ends the lease. Without `retryAt`, disables the webhook and notifies its owner. If the
+   * receiver was changed in the meantime, only the lease ends.
+   */
+  fail(webhook: ClaimedWebhook, attempt: AttemptResult, retryAt: Date | undefined): Promise<void>
+  /** Ends the lease. All events up to `position` were received or skipped. */
+  release(webhook: ClaimedWebhook, position: number): Promise<void>
   /** The seed of the signing key, which is created with the given one if there is none. */
   seed(initial: Buffer): Promise<Buffer>
 }
 
-export type AttemptResult = { readonly at: Date; readonly result: string }
+export type AttemptResult = { readonly at: Date; readonly result: string; readonly responseMs: number }
 
 /** The name of the tracker in its signatures: `keyid` is `tracker.agents.vault.local`. */
 export const SIGNER = 'tracker'
 
 /** An attempt ends after ten seconds. */
 const LEASE_MS = 60_000
-/** Receivers that respond share the larger part, so that those that do not never delay them. */
-const LIMITS = { responding: 24, failing: 8 }
-/** After so many events, another webhook has its turn. */
+/** Those that respond quickly have slots of their own, so that no other receiver delays them. */
+const SLOTS: Readonly<Record<Pace, number>> = { quick: 16, new: 8, slow: 8 }
+const PER_MEMBER = 2
+/** After so many events or so long, another webhook has its turn. Other receivers have to prove themselves after each event. */
 const EVENTS_PER_TURN = 20
+const TURN_MS = 5_000
 
 /**
  * Delivers events to webhooks: to each one after another, in order. Processes share the work by leases. If one of them is
  * killed between a response and its record, another repeats that delivery with the same id.
  *
- * @param deps `matches` tells whether a torrent matches the saved search of a webhook
+ * @param deps `matches` tells whether a torrent matches the saved search of a webhook; undefined if that cannot be told now
  */
 export function createDeliveries(deps: {
   store: DeliveryStore
   events: Pick<Events, 'page'>
-  matches: (webhook: Webhook, torrent: TorrentEvent['torrent']) => Promise<boolean>
+  matches: (webhook: Webhook, torrent: TorrentEvent['torrent']) => Promise<boolean | undefined>
   send: Send
   signingKey: () => Promise<SigningKey>
   siteUrl: string
@@ -71,7 +92,7 @@ export function createDeliveries(deps: {
 }) {
   const { store, clock, onAttempt } = deps
   const stopping = new AbortController()
-  const running = new Map<Promise<void>, boolean>()
+  const running = new Map<Promise<void>, Pace>()
   const now = (): Date => new Date(clock.now())
   const leasedUntil = (): Date => new Date(clock.now() + LEASE_MS)
 
@@ -88,56 +109,76 @@ export function createDeliveries(deps: {
     })
   }
 
+  /** Sends an event. @returns whether the turn can go on; otherwise the lease has ended */
+  async function deliver(webhook: ClaimedWebhook, event: TorrentEvent, isFirst: boolean): Promise<boolean> {
+    const startedMs = performance.now()
+    const made = await attempt(webhook, event)
+    if (stopping.signal.aborted && 'problem' in made) {
+      await store.release(webhook, webhook.position)
+      return false
+    }
+    const failures = isFirst ? webhook.failures : 0
+    const outcome = outcomeOf(made, { createdAt: now(), attempts: failures + 1, failures }, now(), Math.random())
+    const responseMs = Math.round(performance.now() - startedMs)
+    const result = { at: now(), result: resultOf(made), responseMs }
+    if (outcome.kind === 'delivered') {
+      onAttempt('delivered')
+      return store.advance(webhook, event.id, leasedUntil(), result)
+    }
+    const since = (isFirst ? webhook.failingSince : null) ?? now()
+    const isOver = clock.now() - since.getTime() >= GIVE_UP_AFTER_MS
+    onAttempt(isOver ? 'disabled' : 'failed')
+    await store.fail(webhook, result, isOver ? undefined : outcome.nextAt)
+    return false
+  }
+
   /** Sends the next events. Ends with the lease released, or left to expire after an error. */
-  async function serve(webhook: ClaimedWebhook): Promise<void> {
-    const { id, lease } = webhook
+  async function serve(webhook: ClaimedWebhook, pace: Pace): Promise<void> {
+    const endsAtMs = performance.now() + TURN_MS
+    const most = pace === 'quick' ? EVENTS_PER_TURN : 1
     let sent = 0
     let { position } = webhook
     for (;;) {
       const page = await deps.events.page(position)
       if (page === undefined) break
       for (const event of page.events) {
-        if (!(await deps.matches(webhook, event.torrent))) continue
-        const made = await attempt(webhook, event)
-        if (stopping.signal.aborted && 'problem' in made) return store.release(lease, id)
-        const failures = sent === 0 ? webhook.failures : 0
-        const outcome = outcomeOf(made, { createdAt: now(), attempts: failures + 1, failures }, now(), Math.random())
-        const result = { at: now(), result: resultOf(made) }
-        if (outcome.kind === 'failed') {
-          const since = (sent === 0 ? webhook.failingSince : null) ?? now()
-          const isOver = clock.now() - since.getTime() >= GIVE_UP_AFTER_MS
-          onAttempt(isOver ? 'disabled' : 'failed')
-          return store.fail(lease, id, result, isOver ? undefined : outcome.nextAt)
+        const isWanted = await deps.matches(webhook, event.torrent)
+        if (isWanted === undefined) return store.release(webhook, position)
+        if (isWanted) {
+          if (!(await deliver(webhook, event, sent === 0))) return
+          sent += 1
         }
-        onAttempt('delivered')
-        if (!(await store.advance(lease, id, event.id, leasedUntil(), result))) return
-        sent += 1
-        if (sent >= EVENTS_PER_TURN || stopping.signal.aborted) return store.release(lease, id)
+        position = event.id
+        if (sent >= most || performance.now() >= endsAtMs || stopping.signal.aborted)
+          return store.release(webhook, position)
       }
       position = page.until
-      if (!(await store.advance(lease, id, position, leasedUntil()))) return
+      if (!(await store.advance(webhook, position, leasedUntil()))) return
     }
-    await store.release(lease, id)
+    await store.release(webhook, position)
   }
 
-  async function startDue(failing: boolean): Promise<number> {
-    const busy = [...running.values()].filter((each) => each === failing).length
-    const limit = (failing ? LIMITS.failing : LIMITS.responding) - busy
+  async function startDue(pace: Pace): Promise<number> {
+    const busy = [...running.values()].filter((each) => each === pace).length
+    const limit = SLOTS[pace] - busy
     if (limit <= 0 || stopping.signal.aborted) return 0
-    const claim = { now: now(), leasedUntil: leasedUntil(), lease: newId(), failing, limit }
-    const claimed = await store.claim(claim)
+    const lease = newId()
+    const claimed = await store.claim({
+      ...{ now: now(), leasedUntil: leasedUntil(), lease, pace, perMember: PER_MEMBER, limit },
+    })
     for (const webhook of claimed) {
-      const run: Promise<void> = serve(webhook)
+      const run: Promise<void> = serve(webhook, pace)
         .catch(deps.onError)
         .finally(() => running.delete(run))
-      running.set(run, failing)
+      running.set(run, pace)
     }
     return claimed.length
   }
 
   return {
     /** Starts deliveries without waiting for them. @returns to how many webhooks */
-    startDue: async (): Promise<number> => (await startDue(false)) + (await startDue(true)),
+    startDue: async (): Promise<number> =>
+      (await startDue('quick')) + (await startDue('new')) + (await startDue('slow')),
 
     /** Sends a test. @returns the status of the response, or why there is none */
     sendTest: async (webhook: Webhook): Promise<string> => resultOf(await attempt(webhook, 'test')),

@@ -50,11 +50,13 @@ export function createWebhookStore(db: Db): WebhookStore {
         if (!(await hasSavedSearch(trx, userId, changes.savedSearch ?? null))) return 'unknown saved search'
         const { url = before.url, format = before.format, enabled = before.enabled } = changes
         const savedSearch = changes.savedSearch === undefined ? before.savedSearch : changes.savedSearch
+        const isMoved = url !== before.url || format !== before.format
+        // The lease stays, so that an attempt under way is not repeated.
         await trx
           .updateTable('webhooks')
           .set({ url, format, enabled, saved_search_id: savedSearch })
-          .set({ failures: 0, failing_since: null, retry_at: null, lease: null, leased_until: null })
-          .set(enabled && !before.enabled ? { position: await newestEvent(trx) } : {})
+          .set(isMoved ? { failures: 0, failing_since: null, retry_at: null, response_ms: null } : {})
+          .set(enabled && !before.enabled ? { position: await newestEvent(trx), failing_since: null } : {})
           .where('id', '=', id)
           .execute()
         await record(trx, by, 'webhook.change', { id, url })

@@ -42,7 +42,7 @@ export type WebhookStore = {
   /** The webhooks of a user, or of the site, in the order in which they were added. */
   listBy(userId: string | null): Promise<readonly Webhook[]>
   find(id: string, userId: string | null): Promise<Webhook | undefined>
-  /** Changes a webhook. Its receiver counts as reachable again; one that was disabled continues with new events. */
+  /** Changes a webhook. A new receiver counts as reachable; one that was disabled continues with new events. */
   change(
     id: string,
     userId: string | null,

@@ -102,7 +102,7 @@ const PATIENT_SEARCHES = { waitMs: 60_000, runMs: 60_000, freeMs: 60_000 }
 /**
  * Starts a tracker without limits, except those in `env`. `servers` are for tests that stop or freeze them; a
  * `database` that you pass is not dropped at the end. Only with `areSearchesTimed`, searches have their usual time.
- * `countLimits` are for searches of few torrents.
+ * `countLimits` are for searches of few torrents, `webhookTimes` for receivers that a test holds.
  */
 export async function startTracker(
   env: Env = {},
@@ -112,6 +112,7 @@ export async function startTracker(
     redisUrl?: string
     areSearchesTimed?: boolean
     countLimits?: CountLimits
+    webhookTimes?: { readonly timeoutMs: number }
   } = {},
 ): Promise<TestTracker> {
   const database = servers.database ?? (await createTrackerDatabase(servers.postgres))
@@ -124,6 +125,7 @@ export async function startTracker(
   // The test runner compiles only for this process, so threads need the module hook.
   const options = {
     ...{ config, logger, clock, swarmClock: clock, nodeArguments: SOURCE_ARGUMENTS, countLimits: servers.countLimits },
+    webhookTimes: servers.webhookTimes,
   }
   const context = await createContext(
     servers.areSearchesTimed === true ? options : { ...options, searchTimes: PATIENT_SEARCHES },
@@ -176,7 +178,10 @@ export async function startTracker(
       withClient(database.adminUrl, async (client) => (await client.query<Row>(statement, [...parameters])).rows),
     flush: () => flusher.flush(),
     sweep: () => swarms.sweep(),
-    replica: (more = {}) => startTracker({ ...env, ...more }, { database, redisUrl }),
+    replica: (more = {}) => {
+      const { webhookTimes } = servers
+      return startTracker({ ...env, ...more }, { database, redisUrl, ...(webhookTimes && { webhookTimes }) })
+    },
     async stop() {
       stopping.abort()
       context.useCases.eventStreams.drain()
