@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { eventually } from '@vault-and-tracker/dev-env'
-import { invalidationChannel } from '../src/invalidation/invalidation.redis.ts'
+import { invalidationChannel } from '../src/invalidation/invalidation.ts'
 import { PASSWORD, startTracker, type TestTracker } from './support/tracker.ts'
 
 let tracker: TestTracker

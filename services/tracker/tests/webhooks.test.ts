@@ -33,7 +33,7 @@ let base: string
 let received: Received[] = []
 /** The status of a response; 0 for none before the end of the test. */
 let statusFor: (path: string) => number = () => 204
-let held: ServerResponse[] = []
+const held: ServerResponse[] = []
 /** Long enough for a busy machine. */
 const PATIENT = 600_000
 const webhookTimes = { timeoutMs: PATIENT }
