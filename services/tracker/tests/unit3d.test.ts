@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { parseTorrent } from '@vault-and-tracker/bencode-tracker/testing'
 import { eventually } from '@vault-and-tracker/dev-env'
@@ -10,8 +11,9 @@ import { startRawUpload } from './support/raw-upload.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
 import { type Meta, type SiteEntry, searchExisting, torrentInfo, upload } from './tools/upload-assistant.ts'
 
-/** The address of the site, which does not resolve. */
+/** The address of the site, which does not resolve. Earlier site entries have the second one. */
 const SITE = 'http://tracker.test'
+const BELOW = `${SITE}/unit3d`
 const FILM = 'The.Long.Harbour.2020.1080p.WEB-DL.H.264-GROUP'
 
 let tracker: TestTracker
@@ -28,14 +30,14 @@ beforeAll(async () => {
   alice = await createMember(tracker, 'alice')
   bob = await createMember(tracker, 'bob')
   moderator = await tracker.signedIn('moderator', 'moderator')
-  site = await entryOf(alice.client)
-  other = await entryOf(bob.client)
+  site = await entryOf(alice.client, BELOW)
+  other = await entryOf(bob.client, SITE)
 })
 afterAll(() => tracker.stop())
 
-async function entryOf(client: Client): Promise<SiteEntry> {
+async function entryOf(client: Client, baseUrl: string): Promise<SiteEntry> {
   const { token } = await createToken(client, ['upload', 'read', 'download', 'account'])
-  return { fetch: reach, baseUrl: `${SITE}/unit3d`, apiKey: token }
+  return { fetch: reach, baseUrl, apiKey: token }
 }
 
 const reach = (url: string, init?: RequestInit) => fetch(url.replace(SITE, tracker.url), init)
@@ -44,7 +46,13 @@ const film = (more: Partial<Meta> = {}): Meta => ({
   ...{ name: FILM, torrent: makeTorrent(more.name ?? FILM), category: 'MOVIE', type: '4', resolution: '3', tmdb: 550 },
   ...more,
 })
-const get = (path: string, token: string) => createClient(tracker.url).get(`/unit3d${path}`, bearer(token))
+const get = (path: string, token: string, below = '') => createClient(tracker.url).get(below + path, bearer(token))
+const form = (fields: Readonly<Record<string, string>>) => {
+  const body = new FormData()
+  for (const [name, value] of Object.entries({ category_id: '8000', ...fields })) body.append(name, value)
+  body.append('torrent', new Blob([Uint8Array.from(makeTorrent(fields['name'] ?? ''))]), 'x.torrent')
+  return body
+}
 const namesOf = (answer: Answer) =>
   (answer.json as { data: { attributes: { name: string } }[] }).data.map(({ attributes }) => attributes.name)
 const filtered = async (query: string) => namesOf(await get(`/api/torrents/filter?${query}`, other.apiKey))
@@ -100,7 +108,7 @@ describe('an upload with the requests of Upload-Assistant', () => {
     expect(await filtered('uploader=alice')).toEqual([])
     // Upload-Assistant prints this address.
     const page = await alice.client.get(`/unit3d/torrents/${uploaded.id}`)
-    expect([page.status, page.headers.get('location')]).toEqual([302, `${SITE}/torrents/${id}`])
+    expect([page.status, page.headers.get('location')]).toEqual([302, `/torrents/${id}`])
     expect((await createClient(tracker.url).get(`/unit3d/torrents/${uploaded.id}`)).status).toBe(401)
   })
 
@@ -126,7 +134,7 @@ describe('an upload with the requests of Upload-Assistant', () => {
   })
 
   test('internal counts from staff only', async () => {
-    const staff = await entryOf(moderator)
+    const staff = await entryOf(moderator, SITE)
     for (const [entry, internal] of [
       [site, false],
       [staff, true],
@@ -209,16 +217,17 @@ describe('the filter', () => {
     expect(await filtered(`infoHash=${hash.toUpperCase()}`)).toEqual([NAMES.pack])
   })
 
-  test('files of folders have their path, and the list its pages, without the token', async () => {
+  test.each([SITE, BELOW])('files of folders have their path, and the list its pages, below %s', async (base) => {
     const query = `api_token=${other.apiKey}&tmdbId=1999&perPage=2`
-    const answer = await createClient(tracker.url).get(`/unit3d/api/torrents/filter?${query}`)
-    const at = (page: number) => `${SITE}/unit3d/api/torrents/filter?tmdbId=1999&perPage=2&page=${String(page)}`
-    expect(answer.json).toMatchObject({
+    const answer = await reach(`${base}/api/torrents/filter?${query}`)
+    const text = await answer.text()
+    const at = (page: number) => `${base}/api/torrents/filter?tmdbId=1999&perPage=2&page=${String(page)}`
+    expect(JSON.parse(text)).toMatchObject({
       data: [{ attributes: { files: [{ index: 1, name: 'Disc/Lighthouse.S02E01.mkv', size: 400 }] } }, {}],
       links: { first: at(1), last: null, prev: null, next: at(2), self: at(1) },
       meta: { current_page: 1, per_page: 2, from: 1, to: 2 },
     })
-    expect(answer.text).not.toContain(other.apiKey)
+    expect(text).not.toContain(other.apiKey)
   })
 })
 
@@ -241,20 +250,40 @@ test('a dashboard reads the figures of its member', async () => {
   expect((await get('/api/user', other.apiKey)).json).toMatchObject({ uploaded: '0 B', ratio: '∞', buffer: '0 B' })
 })
 
+describe('a tool that takes only the host of the address', () => {
+  test.each([SITE, `${SITE}/`, BELOW])('tracker-tracker reads the figures from %s', async (base) => {
+    const url = new URL('/api/user', base)
+    url.searchParams.set('api_token', other.apiKey)
+    expect(await (await reach(url.href)).json()).toMatchObject({ username: 'bob', seeding: 0 })
+  })
+
+  test.each([SITE, `${SITE}/`, BELOW, `${BELOW}/`])('Unit3Dup uploads, filters and lists at %s', async (base) => {
+    const headers = bearer(site.apiKey)
+    const at = (path: string) => new URL(path, base).href
+    const name = `Unit3Dup.${String(base.length)}.2024.1080p.WEB-DL-GROUP`
+    const body = form({ name, category_id: '1', type_id: '4', resolution_id: '3', tmdb: '77' })
+    const uploaded = await reach(at('api/torrents/upload'), { method: 'POST', body, headers })
+    expect(await uploaded.json()).toMatchObject({ success: true })
+    const found = await Promise.all(
+      ['filter?tmdbId=77&perPage=1', '?perPage=1'].map(async (list) => {
+        const answer = await reach(at(`api/torrents/${list}`), { headers })
+        return ((await answer.json()) as { data: { id: string; attributes: { name: string } }[] }).data[0]
+      }),
+    )
+    expect(found.map((each) => each?.attributes.name)).toEqual([name, name])
+    const one = await reach(at(`api/torrents/${found[0]?.id ?? ''}`), { headers })
+    expect(await one.json()).toMatchObject({ type: 'torrent', attributes: { name } })
+  })
+})
+
 describe('the token', () => {
-  const form = (fields: Readonly<Record<string, string>>) => {
-    const body = new FormData()
-    for (const [name, value] of Object.entries({ category_id: '8000', ...fields })) body.append(name, value)
-    body.append('torrent', new Blob([Uint8Array.from(makeTorrent(fields['name'] ?? ''))]), 'x.torrent')
-    return body
-  }
   const post = (body: FormData, query = '') =>
-    createClient(tracker.url).send('POST', `/unit3d/api/torrents/upload${query}`, { body })
+    createClient(tracker.url).send('POST', `/api/torrents/upload${query}`, { body })
 
   test('may be a parameter or a field of the form, and is never logged', async () => {
     expect((await post(form({ name: 'By field', api_token: site.apiKey }))).status).toBe(200)
     expect((await post(form({ name: 'By parameter' }), `?api_token=${site.apiKey}`)).status).toBe(200)
-    expect((await createClient(tracker.url).get(`/unit3d/api/user?api_token=${site.apiKey}`)).status).toBe(200)
+    expect((await createClient(tracker.url).get(`/api/user?api_token=${site.apiKey}`)).status).toBe(200)
     const written = tracker.logged() + (await tracker.client().get('/metrics')).text
     expect(written).not.toContain(site.apiKey)
   })
@@ -263,13 +292,13 @@ describe('the token', () => {
     ['no token', () => post(form({ name: 'x' })), 401],
     ['an unknown one in a field', () => post(form({ name: 'x', api_token: 'vtt_x' })), 401],
     ['an unknown one in a parameter', () => post(form({ name: 'x', api_token: site.apiKey }), '?api_token=x'), 401],
-    ['a cookie', () => alice.client.get('/unit3d/api/user'), 401],
+    ['a cookie', () => alice.client.get('/api/user'), 401],
     ['a passkey', () => get('/api/user', alice.passkey), 401],
-    ['JSON', () => createClient(tracker.url).post('/unit3d/api/torrents/upload', { api_token: 'x' }), 401],
-    ['an unknown path', () => get('/api/torrents', site.apiKey), 404],
+    ['JSON', () => createClient(tracker.url).post('/api/torrents/upload', { api_token: 'x' }), 401],
+    ['an unknown path', () => get('/api/torrents', site.apiKey, '/unit3d'), 404],
     ['a number that no torrent has', () => get('/api/torrents/999999999999999', site.apiKey), 404],
-    ['the id of the REST API', () => get('/api/torrents/filter/x', site.apiKey), 404],
-    ['another method', () => createClient(tracker.url).delete('/unit3d/api/user'), 405],
+    ['a path of the REST API', () => get('/api/torrents/facets', site.apiKey, '/unit3d'), 404],
+    ['another method', () => createClient(tracker.url).delete('/api/user'), 405],
   ])('%s is refused in the shape of UNIT3D', async (_, ask, status) => {
     const answer = await ask()
     expect([answer.status, answer.json]).toEqual([status, { success: false, message: expect.any(String) }])
@@ -292,8 +321,13 @@ describe('the token', () => {
   test('does not open the REST API as a parameter, whose answers stay as they are', async () => {
     const anyone = createClient(tracker.url)
     expect((await anyone.get(`/api/torrents?api_token=${site.apiKey}`)).status).toBe(401)
-    const missing = await anyone.get('/api/torrents/1', bearer(site.apiKey))
-    expect([missing.status, missing.member('error', 'code')]).toEqual([404, 'NOT_FOUND'])
+    for (const missing of [
+      await alice.client.get('/api/torrents/1'),
+      await anyone.get(`/api/torrents/${randomUUID()}`, bearer(site.apiKey)),
+      await anyone.get('/api/torrents/1x', bearer(site.apiKey)),
+    ])
+      expect([missing.status, missing.member('error', 'code')]).toEqual([404, 'NOT_FOUND'])
+    expect((await anyone.get('/api/torrents', bearer(site.apiKey))).json).toHaveProperty('items')
   })
 
   test('revoked, its links end; a link opens nothing but its torrent', async () => {

@@ -47,7 +47,7 @@ export function createUnit3dGuards(deps: {
 
   return {
     token: async (endpoint, request, response) => {
-      const text = parameterOf(request, 'api_token') ?? bearerOf(request)
+      const text = tokenOf(request)
       if (text !== undefined) return admit((asked) => tokens.find(text, asked), endpoint, request, response)
       const visitor = { address: clientAddress(request, deps.proxies), session: undefined, pending: undefined }
       await deps.applyLimit(endpoint.limit, request, response, visitor)
@@ -72,6 +72,11 @@ export function createUnit3dGuards(deps: {
     readBody: async (endpoint, request, response, caller) =>
       ('form' in caller ? caller.form : undefined) ?? deps.readBody(endpoint, request, response, caller),
   }
+}
+
+/** The token of a request, except for one in a form. */
+export function tokenOf(request: Request): string | undefined {
+  return parameterOf(request, 'api_token') ?? bearerOf(request)
 }
 
 function missing(): Error {

@@ -13,7 +13,7 @@ import { type NumberedTorrent, torrentResource, userResource } from './attribute
 import { markdownOf } from './bbcode.ts'
 import { readFilter, wholeNumber } from './filter.ts'
 import { downloadPath } from './links.ts'
-import type { Unit3dSurface } from './unit3d.guard.ts'
+import { tokenOf, type Unit3dSurface } from './unit3d.guard.ts'
 import type { Unit3d } from './unit3d.ts'
 import { createUnit3dErrorAnswer } from './unit3d-errors.middleware.ts'
 
@@ -41,12 +41,15 @@ const rawQuery = z.object({ raw: z.string() })
 const endpoint = endpointsOf<Unit3dSurface, { unit3d: Unit3d }>()
 const common = { tag: 'unit3d', summary: 'See UNIT3D', limit: 'read', access: 'token' } as const
 
-/** The parts of UNIT3D's API that uploading tools and dashboards use. Each has the scope of the operation that it is named after. */
-const unit3dEndpoints = [
+/**
+ * The parts of UNIT3D's API that uploading tools and dashboards use, below a path. Each has the scope of the operation that
+ * it is named after.
+ */
+const apiBelow = (root: '' | '/unit3d') => [
   endpoint({
     ...common,
     method: 'POST',
-    path: '/unit3d/api/torrents/upload',
+    path: `${root}/api/torrents/upload`,
     operationId: 'uploadTorrent',
     limit: 'write',
     upload: {
@@ -88,38 +91,41 @@ const unit3dEndpoints = [
       return { success: true, data, message: 'Torrent uploaded successfully.' }
     },
   }),
+  // Unit3Dup lists with a slash at the end.
+  ...['filter', ''].map((name) =>
+    endpoint({
+      ...common,
+      method: 'GET',
+      path: `${root}/api/torrents/${name}`,
+      operationId: 'listTorrents',
+      query: rawQuery,
+      answer: z.unknown(),
+      handle: async ({ query, caller }, { unit3d }) => {
+        const filter = readFilter(query.raw)
+        const { items, hasMore } = await unit3d.filter(caller.session.account, filter)
+        const all = await unit3d.categories()
+        const { page, limit } = filter.list
+        const pageAt = (at: number): string =>
+          `${unit3d.publicUrl}${root}/api/torrents/filter?${pageQuery(query.raw, at)}`
+        const before = (page - 1) * limit
+        return {
+          data: items.map((item) => torrentResource(item, all, linksOf(unit3d.publicUrl, item, caller))),
+          links: {
+            first: pageAt(1),
+            last: null,
+            prev: page === 1 ? null : pageAt(page - 1),
+            next: hasMore ? pageAt(page + 1) : null,
+            self: pageAt(page),
+          },
+          meta: { current_page: page, per_page: limit, from: before + 1, to: before + items.length },
+        }
+      },
+    }),
+  ),
   endpoint({
     ...common,
     method: 'GET',
-    path: '/unit3d/api/torrents/filter',
-    operationId: 'listTorrents',
-    query: rawQuery,
-    answer: z.unknown(),
-    handle: async ({ query, caller }, { unit3d }) => {
-      const filter = readFilter(query.raw)
-      const { items, hasMore } = await unit3d.filter(caller.session.account, filter)
-      const all = await unit3d.categories()
-      const { page, limit } = filter.list
-      const pageAt = (at: number): string =>
-        `${unit3d.publicUrl}/unit3d/api/torrents/filter?${pageQuery(query.raw, at)}`
-      const before = (page - 1) * limit
-      return {
-        data: items.map((item) => torrentResource(item, all, linksOf(unit3d.publicUrl, item, caller))),
-        links: {
-          first: pageAt(1),
-          last: null,
-          prev: page === 1 ? null : pageAt(page - 1),
-          next: hasMore ? pageAt(page + 1) : null,
-          self: pageAt(page),
-        },
-        meta: { current_page: page, per_page: limit, from: before + 1, to: before + items.length },
-      }
-    },
-  }),
-  endpoint({
-    ...common,
-    method: 'GET',
-    path: '/unit3d/api/torrents/:number',
+    path: `${root}/api/torrents/:number`,
     operationId: 'getTorrent',
     params: numberParams,
     answer: z.unknown(),
@@ -131,11 +137,14 @@ const unit3dEndpoints = [
   endpoint({
     ...common,
     method: 'GET',
-    path: '/unit3d/api/user',
+    path: `${root}/api/user`,
     operationId: 'getOwnUser',
     answer: z.unknown(),
     handle: async ({ caller }, { unit3d }) => userResource(await unit3d.figures(caller.session.account)),
   }),
+]
+
+const linkedEndpoints = [
   endpoint({
     ...common,
     access: 'link',
@@ -166,15 +175,29 @@ const unit3dEndpoints = [
     answerTypes: [],
     handle: async ({ params, caller }, { unit3d }) => {
       const id = await unit3d.visibleId(params.number, caller.session.account)
-      return new FileAnswer(Buffer.alloc(0), { Location: `${unit3d.publicUrl}/torrents/${id}` })
+      return new FileAnswer(Buffer.alloc(0), { Location: `/torrents/${id}` })
     },
   }),
 ]
 
-/** UNIT3D's API below `/unit3d`, which site entries of tools have as the address of the site. */
+const OWN_PATH = /^\/api\/(user|torrents\/(upload|filter))$/
+/** Ids of the REST API are never only digits. */
+const NUMBER_OR_LIST = /^\/api\/torrents\/\d*$/
+
+/**
+ * UNIT3D's API at the address of the site, of which some tools take only the host, and below `/unit3d`, as in earlier site
+ * entries. Numbers without a token are left to the REST API, which the web application asks with a session.
+ */
 export function unit3dRoutes(unit3d: Unit3d, serving: Serving<Unit3dSurface>, logger: Logger): Router {
   const router = Router({ caseSensitive: true, strict: true })
-  router.use(serve(unit3dEndpoints, { unit3d }, serving))
+  const atRoot = serve(apiBelow(''), { unit3d }, serving)
+  router.use((request, response, next) => {
+    const { path } = request
+    const isOurs = OWN_PATH.test(path) || (NUMBER_OR_LIST.test(path) && tokenOf(request) !== undefined)
+    if (isOurs) atRoot(request, response, next)
+    else next()
+  })
+  router.use(serve([...apiBelow('/unit3d'), ...linkedEndpoints], { unit3d }, serving))
   router.use('/unit3d', () => {
     throw apiError('NOT_FOUND')
   })

@@ -37,6 +37,18 @@ test('a visitor signs in and continues to the requested page', async () => {
   await page.waitForURL('**/login')
 })
 
+test('a link with the number of a torrent leads to its page, after signing in', async () => {
+  const id = await addTorrent(await site.tracker.signedIn('uploader'), 'Numbered.2026.720p.WEB')
+  const [row] = await site.tracker.sql<{ number: string }>('select number from torrent_numbers where torrent_id = $1', [
+    id,
+  ])
+  const visit = await site.open(`/torrents/${row?.number ?? ''}`, DESKTOP)
+  await signIn(visit)
+  await visit.page.waitForURL(`**/torrents/${id}`)
+  await visit.page.getByRole('heading', { name: 'Numbered' }).waitFor()
+  expect(await visit.problems('numbered')).toEqual([])
+})
+
 test('a form of another address than PUBLIC_URL is refused with that setting', async () => {
   const visit = await site.open('/login', DESKTOP)
   await visit.page.route('**/api/auth/login', async (route) => {

@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router'
 import { oneOf, pageIn, type RawSearch } from '@vault-and-tracker/web-kit/address'
 import { notFoundIfMissing, preload } from '@vault-and-tracker/web-kit/start'
-import { categories } from '../api/queries.ts'
+import { categories, ownUser } from '../api/queries.ts'
 import { rootRoute } from '../frame/root-route.tsx'
 import { ListPage } from './list-page.tsx'
 import { addressOf, readListSearch } from './list-search.ts'
@@ -28,7 +28,12 @@ const torrentRoute = createRoute({
   path: '/torrents/$id',
   validateSearch: (raw: RawSearch): TorrentSearch => ({ tab: oneOf(raw, 'tab', TABS), page: pageIn(raw) }),
   loaderDeps: ({ search }) => search,
-  loader: ({ context: { queries }, params, deps }) => {
+  loader: async ({ context: { queries }, params, deps }) => {
+    // Uploading tools of UNIT3D print links with a number. The server redirects signed-in users.
+    if (/^\d+$/.test(params.id)) {
+      await queries.query(ownUser)
+      redirect({ href: `/unit3d/torrents/${params.id}`, reloadDocument: true, throw: true })
+    }
     preload(queries.query(categories))
     if (deps.tab === undefined || deps.tab === 'texts') preload(queries.query(torrentDetails(params.id)))
     if (deps.tab === 'swarm') preload(queries.query(torrentHistory(params.id)))
