@@ -68,6 +68,8 @@ export type Connections = Start & {
   readonly db: Db
   readonly redis: Redis
   readonly nonces: Nonces
+  /** The time of Redis. It is the same at all replicas, whose own clocks may be wrong. */
+  readonly sharedClock: Clock
   /** Tells all replicas which environments changed. */
   readonly announcements: Announcements
   readonly rows: AuthenticRows
@@ -145,6 +147,6 @@ export async function connect(start: Start): Promise<Connections> {
   const rows = createAuthenticRows(await chainKeys.first(), onRefused)
   return {
     ...{ ...start, keyring, chainKeys, unread, pool, db, redis, nonces, announcements, rows, httpMetrics, metrics },
-    ...{ background, checks, onRefused },
+    ...{ background, checks, onRefused, sharedClock: { now: () => nonces.now() } },
   }
 }

@@ -53,7 +53,8 @@ export type ProjectsAndSecrets = Awaited<ReturnType<typeof createProjectsAndSecr
 
 /** Creates projects, their secrets, the checks of their signed requests, and the administrators. */
 export async function createProjectsAndSecrets(connections: Connections) {
-  const { config, keyring, rows, pool, db, nonces, announcements, clock, logger, metrics, background } = connections
+  const { config, keyring, rows, pool, db, nonces, announcements, clock, sharedClock, logger, metrics, background } =
+    connections
   const dataKeys = createDataKeys({ keyring, store: createDataKeyStore(db), clock })
   background.add({
     everyMs: DROP_KEYS_EVERY_MS,
@@ -71,7 +72,7 @@ export async function createProjectsAndSecrets(connections: Connections) {
   const inTurn = createWriteTurns(Math.max(1, config.DATABASE_POOL_SIZE - FOR_READS))
   const projectStore = createProjectStore(db, async (trx, project, entry) => {
     const event = keyEvent(project.name, entry)
-    if (event !== undefined) await insertEvent(trx, rows, project.uid, event, entry.requestedAt)
+    if (event !== undefined) await insertEvent(trx, rows, project.uid, event, new Date(sharedClock.now()))
   })
   const signingProjects = createSigningProjects({ store: projectStore, rows, clock })
   const projects = createProjects({
@@ -103,7 +104,7 @@ export async function createProjectsAndSecrets(connections: Connections) {
     if (entry === undefined) return
     const event =
       entry.action === 'inherit' ? inheritanceEvent(project.name, entry) : secretEvent(project.name, entry, changed)
-    if (event !== undefined) await insertEvent(trx, rows, project.uid, event, entry.requestedAt)
+    if (event !== undefined) await insertEvent(trx, rows, project.uid, event, new Date(sharedClock.now()))
     await requireResolved({ project, env, secrets: changed }, referencedStoreOf(trx))
   }
   const store = createSecretStore(db, rows, limits, onChange)

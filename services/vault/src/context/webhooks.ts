@@ -12,17 +12,16 @@ const EXPIRE_EVERY_MS = 60_000
 
 /** Creates webhooks, and delivers their events in the background. */
 export async function createWebhookParts(connections: Connections, inTurn: WriteTurns) {
-  const { config, db, rows, nonces, chainKeys, clock, logger, metrics, background } = connections
+  const { config, db, rows, chainKeys, clock, sharedClock, logger, metrics, background } = connections
   const allowPrivate = config.WEBHOOK_ALLOW_PRIVATE
   const signingKey = createWebhookKey(await chainKeys.first())
   const webhooks = createWebhooks({
-    ...{ store: createWebhookStore(db), rows, signingKey, inTurn, clock, allowPrivate },
+    ...{ store: createWebhookStore(db), rows, signingKey, inTurn, clock, sharedClock, allowPrivate },
     mayConnect: mayConnectTo(allowPrivate),
   })
   const onError = (error: unknown) => logger.warn({ err: error }, 'delivering webhooks failed, will retry')
   const webhookDeliveries = createDeliveries({
-    ...{ store: createDeliveryStore(db), rows, signingKey, clock, onError },
-    signedAt: () => nonces.now(),
+    ...{ store: createDeliveryStore(db), rows, signingKey, clock: sharedClock, onError },
     send: createReceiverClient({ allowPrivate }),
     onAttempt: metrics.webhookAttempted,
   })

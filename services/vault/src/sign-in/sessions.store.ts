@@ -69,8 +69,9 @@ export function createSessionStore(db: Db): SessionStore {
         return ended.length > 0
       }),
 
-    removeExpired: async (before) => {
-      await db.deleteFrom('administrator_sessions').where('expires_at', '<', before).execute()
+    removeExpired: async (keptMs) => {
+      await sql`delete from administrator_sessions
+        where expires_at < now() - ${keptMs} * interval '1 ms'`.execute(db)
     },
   }
 }

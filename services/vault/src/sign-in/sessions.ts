@@ -27,7 +27,8 @@ export type SessionStore = {
   projectsNamed(names: readonly string[]): Promise<readonly ProjectRef[]>
   /** Ends one session, or all. Returns false if there is none. */
   end(id: string | undefined, entryFor: (ended: readonly EndedSession[]) => NewEntry): Promise<boolean>
-  removeExpired(before: Date): Promise<void>
+  /** Deletes sessions that expired this long ago by the clock of the database. */
+  removeExpired(keptMs: number): Promise<void>
 }
 
 /** How long a session lasts, however much it is used. */
@@ -38,7 +39,7 @@ const LIMITS = { perPerson: 10, total: 10_000 }
 /** 256 bits, so a plain hash is sufficient. */
 const TOKEN_BYTES = 32
 
-/** Expired sessions are kept for this long, so that clocks may differ. */
+/** Expired sessions are kept for this long: one that is deleted before is marked as ended. */
 const KEPT_MS = 600_000
 
 /** Begins the subject of a session that began with a token. The space keeps it apart from those of providers. */
@@ -174,7 +175,7 @@ export function createSessions(deps: {
     },
 
     /** Deletes sessions that expired a while ago. */
-    removeExpired: (): Promise<void> => store.removeExpired(new Date(clock.now() - KEPT_MS)),
+    removeExpired: (): Promise<void> => store.removeExpired(KEPT_MS),
   }
 }
 

@@ -60,13 +60,12 @@ export function createDeliveries(deps: {
   send: Send
   rows: Pick<AuthenticRows, 'webhooks' | 'deliveries'>
   signingKey: SigningKey
+  /** The same for all replicas, and right for receivers. */
   clock: Clock
-  /** The time for receivers, in milliseconds: that of Redis, because the clock of a replica may be wrong. */
-  signedAt: () => number
   onAttempt: (result: 'delivered' | 'failed' | 'given_up') => void
   onError: (error: unknown) => void
 }) {
-  const { store, send, rows, signingKey, clock, signedAt, onAttempt, onError } = deps
+  const { store, send, rows, signingKey, clock, onAttempt, onError } = deps
   const stopping = new AbortController()
   const running = new Map<ClaimedDelivery, Promise<void>>()
 
@@ -77,7 +76,7 @@ export function createDeliveries(deps: {
     const { url } = webhook
     const signature = signRequest({
       ...{ method: 'POST', url, body, project: SIGNER, key: signingKey },
-      ...{ created: Math.floor(signedAt() / 1000), nonce: randomBytes(16).toString('hex') },
+      ...{ created: Math.floor(clock.now() / 1000), nonce: randomBytes(16).toString('hex') },
     })
     const headers = { 'Content-Type': 'application/json', 'User-Agent': 'vault-webhooks', ...signature }
     return send({ url, headers, body, signal: stopping.signal })

@@ -106,9 +106,11 @@ export function createWebhooks(deps: {
   mayConnect: (hostname: string) => boolean
   inTurn: WriteTurns
   clock: Clock
+  /** That of the deliveries. */
+  sharedClock: Clock
   allowPrivate: boolean
 }) {
-  const { store, rows, signingKey, mayConnect, inTurn, clock, allowPrivate } = deps
+  const { store, rows, signingKey, mayConnect, inTurn, clock, sharedClock, allowPrivate } = deps
 
   function requireUrl(text: string): string {
     const problem = urlProblem(text, allowPrivate, mayConnect)
@@ -192,7 +194,7 @@ export function createWebhooks(deps: {
 
     /** Adds a test event, also to a stopped webhook. @returns the id of the delivery @throws ApiError not_found */
     test: async (project: string, id: string, by: Editor): Promise<string> => {
-      const createdAt = new Date(clock.now())
+      const createdAt = new Date(sharedClock.now())
       const delivery = newId()
       const payload = payloadOf(delivery, testEvent(project, createdAt, by.actor))
       const row = rows.deliveries.seal({ id: delivery, webhookId: id, event: TEST_EVENT, payload, createdAt })

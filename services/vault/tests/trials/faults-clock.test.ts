@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { admin, createProject, type Key, send, signHeaders } from '../support/client.ts'
+import { admin, createProject, type Key, newKey, send, signHeaders } from '../support/client.ts'
+import { type OidcIssuer, startOidcIssuer } from '../support/oidc-issuer.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startVault, type TestVault } from '../support/vault.ts'
 
@@ -13,6 +14,7 @@ const PROXY = { 'X-Forwarded-Host': 'vault.example.org', 'X-Forwarded-Proto': 'h
 
 let vaults: Record<'exact' | 'fast' | 'slow', TestVault>
 let key: Key
+let issuer: OidcIssuer
 
 /** The clocks of two replicas differ by an hour from that of Redis. */
 beforeAll(async () => {
@@ -20,7 +22,9 @@ beforeAll(async () => {
     TRUSTED_PROXIES: '127.0.0.1',
     PUBLIC_URL: 'https://vault.example.org,http://127.0.0.1:0',
     WEBHOOK_ALLOW_PRIVATE: 'true',
+    OIDC_ALLOW_LOOPBACK: 'true',
   })
+  issuer = await startOidcIssuer()
   vaults = { exact, fast: await exact.replica(), slow: await exact.replica() }
   vaults.fast.advance(HOUR_MS)
   vaults.slow.advance(-HOUR_MS)
@@ -28,11 +32,12 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   for (const vault of [vaults.slow, vaults.fast, vaults.exact]) await vault.stop()
+  await issuer.stop()
 })
 
-const signedAgo = (seconds: number, nonce?: string) =>
+const signedAgo = (seconds: number, nonce?: string, by = key) =>
   signHeaders({
-    ...{ project: 'shop', key, method: 'GET', url: PUBLIC, created: Math.floor(Date.now() / 1000) - seconds },
+    ...{ project: 'shop', key: by, method: 'GET', url: PUBLIC, created: Math.floor(Date.now() / 1000) - seconds },
     ...(nonce !== undefined && { nonce }),
   })
 
@@ -75,6 +80,54 @@ test('ends keys immediately for a replica whose clock is behind', async () => {
   const rotated = await admin(vaults.exact.url, 'PUT', '/projects/shop/rotate', { overlap: 0 })
   expect(rotated.status).toBe(200)
   expect(await sendTo(vaults.slow, headers)).toEqual([401, { error: 'invalid_signature' }])
+})
+
+test('ID tokens and exchanged keys are the same for all replicas', async () => {
+  const rule = { name: 'deploy', issuer: issuer.url, audience: 'https://vault.example.org', minutes: 1 }
+  const added = await admin(vaults.exact.url, 'POST', '/projects/shop/trust-rules', {
+    ...{ ...rule, claims: { sub: 'repo:octo-org/shop:*' } },
+  })
+  expect(added.status).toBe(201)
+  const all = Object.values(vaults)
+  const exchange = async (at: TestVault, idToken: string, publicKey: string): Promise<number> => {
+    const init = { method: 'POST', headers: { 'Content-Type': 'application/json', ...PROXY } }
+    return (await send(`${at.url}/v1/keys/exchange`, { ...init, body: JSON.stringify({ idToken, publicKey }) })).status
+  }
+  const keys: Key[] = []
+  for (const at of all) {
+    const [idToken, admitted] = [await issuer.sign(), newKey()]
+    expect(await exchange(at, idToken, admitted.publicKeyHex)).toBe(201)
+    for (const other of all) expect(await exchange(other, idToken, newKey().publicKeyHex)).toBe(401)
+    keys.push(admitted)
+  }
+  for (const each of keys)
+    for (const at of all) expect(await sendTo(at, await signedAgo(0, undefined, each))).toEqual(ANSWERED)
+  await vaults.exact.age(61_000)
+  for (const each of keys)
+    for (const at of all)
+      expect(await sendTo(at, await signedAgo(0, undefined, each))).toEqual([401, { error: 'invalid_signature' }])
+})
+
+test('a replica whose clock is ahead gives up no webhook', async () => {
+  const receiver = await startReceiver(vaults.exact)
+  receiver.answer = () => 503
+  const { body } = await admin(vaults.exact.url, 'POST', '/projects/shop/webhooks', { url: receiver.url })
+  const hook = `/projects/shop/webhooks/${(body as { id: string }).id}`
+  await admin(vaults.slow.url, 'POST', `${hook}/test`)
+  const ahead = await vaults.exact.replica()
+  ahead.advance(30 * 24 * HOUR_MS)
+  for (const at of [vaults.exact, ahead, vaults.slow]) {
+    const { webhookDeliveries } = at.context.useCases
+    await webhookDeliveries.expire()
+    await webhookDeliveries.startDue()
+    await webhookDeliveries.settled()
+  }
+  expect((await admin(vaults.exact.url, 'GET', `${hook}/deliveries`)).body).toMatchObject([
+    { state: 'waiting', attempts: 1 },
+  ])
+  await admin(vaults.exact.url, 'DELETE', hook)
+  await ahead.stop()
+  await receiver.close()
 })
 
 test('receivers accept the webhooks of every replica', async () => {
