@@ -106,10 +106,13 @@ export class JsonText {
 /** A response that goes on after its handler. `start` writes it, and must end it when the service stops. */
 export class StreamAnswer {
   readonly headers: Readonly<Record<string, string>>
-  /** Called unless the request is HEAD, before the headers are sent. It may throw. The client may have left already. */
-  readonly start: (response: ServerResponse) => void
+  /**
+   * Called unless the request is HEAD, before the headers are sent. It may throw or reject, which then closes the connection.
+   * The client may have left already.
+   */
+  readonly start: (response: ServerResponse) => void | Promise<void>
 
-  constructor(headers: Readonly<Record<string, string>>, start: (response: ServerResponse) => void) {
+  constructor(headers: Readonly<Record<string, string>>, start: (response: ServerResponse) => void | Promise<void>) {
     this.headers = headers
     this.start = start
   }

@@ -1,5 +1,6 @@
+import { endInPages } from '@vault-and-tracker/service-kit/http/unread-answers'
 import { stringify } from 'csv-stringify/sync'
-import { FileAnswer } from './endpoint.ts'
+import { StreamAnswer } from './endpoint.ts'
 
 export const EXPORT_FORMATS = ['csv', 'json'] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
@@ -7,33 +8,70 @@ export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 /** The media types of an export. */
 export const EXPORT_TYPES = ['text/csv', 'application/json'] as const
 
-/** An export has at most this many rows, which are read at once. */
-export const MAX_EXPORTED = 10_000
+/** An export has at most this many rows, ... */
+const MAX_EXPORTED = 10_000
+/** ... of which so many are in memory at once. */
+const PAGE = 250
 
 type Cell = Date | string | number | boolean | null | undefined | object
+type Row = Readonly<Record<string, Cell>>
 
 /**
- * Returns rows as a file to download: JSON as an array, or CSV (RFC 4180) with a line of column names. In CSV, objects are
+ * Streams rows as a file to download: JSON as an array, or CSV (RFC 4180) with a line of column names. In CSV, objects are
  * JSON, times ISO 8601, and text that a spreadsheet would run as a formula starts with an apostrophe.
  *
- * @param name of the file, without its extension
+ * @param file `name` is without its extension
+ * @param read reads the rows after one, or the first rows. Each part is read when the client has taken the one before
+ * @returns once the first rows are read @throws the error of reading them; a later one ends the connection
  */
-export function exportFile<Row extends Readonly<Record<string, Cell>>>(
-  { name, format, columns }: { name: string; format: ExportFormat; columns: readonly (keyof Row & string)[] },
-  rows: readonly Row[],
-): FileAnswer {
-  const text =
-    format === 'json'
-      ? JSON.stringify(rows)
-      : stringify([...rows], {
-          header: true,
-          columns: [...columns],
-          record_delimiter: '\r\n',
-          escape_formulas: true,
-          cast: { date: (value) => value.toISOString(), boolean: String },
-        })
-  return new FileAnswer(Buffer.from(text), {
+export async function exportFile<Exported extends Row>(
+  file: {
+    readonly name: string
+    readonly format: ExportFormat
+    readonly columns: readonly (keyof Exported & string)[]
+  },
+  read: (after: Exported | undefined, limit: number) => Promise<readonly Exported[]>,
+): Promise<StreamAnswer> {
+  const first = await read(undefined, PAGE)
+  const { name, format } = file
+  const headers = {
     'Content-Type': format === 'json' ? 'application/json; charset=utf-8' : 'text/csv; charset=utf-8',
     'Content-Disposition': `attachment; filename="${name}.${format}"`,
-  })
+  }
+  const written = format === 'json' ? asJson(pages(first, read)) : asCsv(pages(first, read), file.columns)
+  return new StreamAnswer(headers, (response) => endInPages(response, written))
+}
+
+async function* pages<Exported>(
+  first: readonly Exported[],
+  read: (after: Exported | undefined, limit: number) => Promise<readonly Exported[]>,
+): AsyncGenerator<readonly Exported[]> {
+  let page = first
+  for (let count = page.length; page.length > 0; count += page.length) {
+    yield page
+    if (page.length < PAGE || count >= MAX_EXPORTED) return
+    page = await read(page.at(-1), Math.min(PAGE, MAX_EXPORTED - count))
+  }
+}
+
+async function* asJson(parts: AsyncIterable<readonly Row[]>): AsyncGenerator<string> {
+  let before = '['
+  for await (const rows of parts) {
+    yield before + JSON.stringify(rows).slice(1, -1)
+    before = ','
+  }
+  yield before === '[' ? '[]' : ']'
+}
+
+async function* asCsv(parts: AsyncIterable<readonly Row[]>, columns: readonly string[]): AsyncGenerator<string> {
+  const write = (rows: readonly Row[], header: boolean): string =>
+    stringify([...rows], {
+      header,
+      columns: [...columns],
+      record_delimiter: '\r\n',
+      escape_formulas: true,
+      cast: { date: (value) => value.toISOString(), boolean: String },
+    })
+  yield write([], true)
+  for await (const rows of parts) yield write(rows, false)
 }

@@ -12,7 +12,7 @@ export {
   type Upload,
 } from './endpoint.ts'
 export { createErrorHandler, type ErrorSurface } from './errors.ts'
-export { EXPORT_FORMATS, EXPORT_TYPES, exportFile, MAX_EXPORTED } from './export.ts'
+export { EXPORT_FORMATS, EXPORT_TYPES, exportFile } from './export.ts'
 export { type InputProblem, parseInput, readQuery } from './input.ts'
 export { type DocumentOptions, type OpenApiDocument, openApiCommand, openApiDocument } from './openapi.ts'
 export { documentRoutes } from './openapi-page.ts'

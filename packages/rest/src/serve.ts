@@ -114,7 +114,7 @@ export function serve<S extends Surface, Deps>(
     if (result === undefined) response.end()
     else if (result instanceof FileAnswer) sendFile(request, response, result)
     else if (result instanceof JsonText) sendJson(response, result.text)
-    else if (result instanceof StreamAnswer) sendStream(request, response, result)
+    else if (result instanceof StreamAnswer) await sendStream(request, response, result)
     else {
       const text = JSON.stringify(result)
       sendJson(response, Buffer.byteLength(text) < compressFrom ? text : await compressOnce(request, response, text))
@@ -155,10 +155,10 @@ function sendFile(request: Request, response: Response, { bytes, headers }: File
   }
 }
 
-function sendStream(request: Request, response: Response, { headers, start }: StreamAnswer): void {
+async function sendStream(request: Request, response: Response, { headers, start }: StreamAnswer): Promise<void> {
   response.set(headers)
   if (request.method === 'HEAD') response.end()
-  else start(response)
+  else await start(response)
 }
 
 /** Sends text with its headers in one write, without Express's checks for a conditional request, and bytes in chunks. */

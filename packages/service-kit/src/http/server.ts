@@ -4,7 +4,7 @@ import { type AddressInfo, type Socket, Server as TcpServer } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { errorCode } from '../core/errors.ts'
-import { type Answer, createUnreadAnswers, UNREAD_LIMITS, type UnreadAnswers, WAITS } from './unread-answers.ts'
+import { type Answer, createUnreadAnswers, TAKES, UNREAD_LIMITS, type UnreadAnswers, WAITS } from './unread-answers.ts'
 
 /** While draining, a connection is closed after this time without a request, ... */
 const IDLE_MS = 250
@@ -173,6 +173,7 @@ function trackConnections(server: Server, unread: UnreadAnswers): ConnectionTrac
     const note = (): void => unread.written(socket, response, connection.active)
     response.once(WAITS, note)
     response.once('prefinish', note)
+    response.on(TAKES, () => unread.closed(socket, connection.active))
     response.once('close', () => {
       connection.active.delete(response)
       connection.idleSince = Date.now()

@@ -187,3 +187,33 @@ export function endInChunks(response: ServerResponse & Chunked, bytes: Uint8Arra
   }
   write()
 }
+
+/** Emitted each time the client has taken a page of a response. */
+export const TAKES = 'client-takes'
+
+/**
+ * Ends a response with pages. Each is read from its source when the client has taken the one before, and has its own time
+ * to be taken. Reading ends when the client has left.
+ *
+ * @throws the error of the source
+ */
+export async function endInPages(response: ServerResponse, pages: AsyncIterable<string>): Promise<void> {
+  for await (const page of pages) {
+    if (response.destroyed) return
+    if (!response.write(page)) await taken(response)
+    response.emit(TAKES)
+  }
+  response.end()
+}
+
+/** Resolves when the client has taken what was written, or has left. */
+function taken(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off('drain', done).off('close', done)
+      resolve()
+    }
+    if (response.destroyed) resolve()
+    else response.once('drain', done).once('close', done)
+  })
+}

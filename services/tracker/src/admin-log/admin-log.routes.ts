@@ -1,8 +1,8 @@
-import { EXPORT_FORMATS, EXPORT_TYPES, exportFile, MAX_EXPORTED } from '@vault-and-tracker/rest'
+import { EXPORT_FORMATS, EXPORT_TYPES, exportFile } from '@vault-and-tracker/rest'
 import { z } from 'zod'
 import { isTimeRange, namedUser, noTimeRange, pageOf, pageQuery, text, time, timeRange } from '../http/fields.ts'
 import { endpoints } from '../surface.ts'
-import { ADMIN_ACTIONS, type AdminLog, TARGET_TYPES } from './admin-log.ts'
+import { ADMIN_ACTIONS, type AdminLog, type AdminLogEntry, TARGET_TYPES } from './admin-log.ts'
 
 const fields = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).nullable()
 
@@ -67,17 +67,22 @@ export const adminLogEndpoints = [
       .object({ ...filters, format: z.enum(EXPORT_FORMATS, `must be one of ${EXPORT_FORMATS.join(', ')}`) })
       .refine(isTimeRange, noTimeRange),
     answerTypes: EXPORT_TYPES,
-    handle: async ({ query: { format, ...query } }, { adminLog }) => {
-      const entries = await adminLog.newest(query, MAX_EXPORTED)
-      const rows = entries.map(({ actor, target, ...rest }) => ({
-        ...rest,
-        actorId: actor.id,
-        actor: actor.username,
-        targetType: target.type,
-        targetId: target.id,
-        target: target.name,
-      }))
-      return exportFile({ name: 'admin-log', format, columns: COLUMNS }, rows)
-    },
+    handle: ({ query: { format, ...query } }, { adminLog }) =>
+      exportFile({ name: 'admin-log', format, columns: COLUMNS }, async (after: ExportedEntry | undefined, limit) =>
+        (await adminLog.newest(query, limit, after?.id)).map(exported),
+      ),
   }),
 ]
+
+type ExportedEntry = ReturnType<typeof exported>
+
+function exported({ actor, target, ...rest }: AdminLogEntry) {
+  return {
+    ...rest,
+    actorId: actor.id,
+    actor: actor.username,
+    targetType: target.type,
+    targetId: target.id,
+    target: target.name,
+  }
+}

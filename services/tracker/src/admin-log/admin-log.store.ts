@@ -1,5 +1,5 @@
 import { newId } from '@vault-and-tracker/service-kit/core/ids'
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import { onPage, readPage, userIdOf } from '../db/queries.store.ts'
 import type { AdminLogTable, Db } from '../db/schema.ts'
 import { cutText } from '../releases/search-words.ts'
@@ -51,7 +51,17 @@ export function createAdminLog(db: Db): AdminLog {
       return { ...rest, items: items.map(toEntry) }
     },
 
-    newest: async (filters, limit) => (await rows(matching(filters)).limit(limit).execute()).map(toEntry),
+    newest: async (filters, limit, before) => {
+      const found = await rows(matching(filters))
+        .$if(before !== undefined, (query) =>
+          query.where(
+            sql<boolean>`(admin_log.at, admin_log.id) < (select at, id from admin_log where id = ${before}::uuid)`,
+          ),
+        )
+        .limit(limit)
+        .execute()
+      return found.map(toEntry)
+    },
   }
 }
 

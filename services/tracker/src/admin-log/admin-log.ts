@@ -105,6 +105,6 @@ export type AdminLog = {
   /** Records an action outside Postgres. Actions in Postgres are recorded by their stores, in the same transaction. */
   record(entry: NewAdminLogEntry): Promise<void>
   list(query: AdminLogFilters & Page): Promise<Listed<AdminLogEntry>>
-  /** At most `limit` entries. */
-  newest(filters: AdminLogFilters, limit: number): Promise<readonly AdminLogEntry[]>
+  /** The newest entries, or those before the one with an id. */
+  newest(filters: AdminLogFilters, limit: number, before: string | undefined): Promise<readonly AdminLogEntry[]>
 }

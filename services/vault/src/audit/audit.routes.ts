@@ -1,4 +1,4 @@
-import { EXPORT_FORMATS, EXPORT_TYPES, exportFile, MAX_EXPORTED } from '@vault-and-tracker/rest'
+import { EXPORT_FORMATS, EXPORT_TYPES, exportFile } from '@vault-and-tracker/rest'
 import { isId } from '@vault-and-tracker/service-kit/core/ids'
 import { z } from 'zod'
 import { type Administrator, requireAccess, visibleTo } from '../access/administrator.ts'
@@ -41,22 +41,25 @@ const COLUMNS = ['requestedAt', 'action', 'projectId', 'env', 'actor', 'keyName'
 
 type Filters = z.output<z.ZodObject<typeof filters>>
 
-/** Lists entries that the caller may see, and records that it read them. */
+/** Lists entries that the caller may see, and records that it reads them, once for all pages. */
 async function listed(
   { projectId, action, ...filters }: Filters,
-  page: { before: string | undefined; limit: number },
+  page: { before: string | undefined; limit: number; isFurther?: boolean },
   caller: Administrator,
   { audit }: { audit: AuditLog },
 ) {
+  const { isFurther = false, ...range } = page
   if (projectId !== undefined) requireAccess(caller, projectId)
-  const entries = await audit.list({ ...visibleTo(caller, projectId), action, filters, ...page })
-  await audit.noteRead(caller, { what: 'audit', projectId })
+  const entries = await audit.list({ ...visibleTo(caller, projectId), action, filters, ...range })
+  if (!isFurther) await audit.noteRead(caller, { what: 'audit', projectId })
   return entries.map(({ requestedAt, address, ...rest }) => ({
     ...rest,
     requestedAt: requestedAt.toISOString(),
     ip: address,
   }))
 }
+
+type ExportedEntry = Awaited<ReturnType<typeof listed>>[number]
 
 const endpoint = endpoints<{ audit: AuditLog }>()
 
@@ -88,9 +91,9 @@ export const auditEndpoints = [
       format: z.enum(EXPORT_FORMATS, `must be one of ${EXPORT_FORMATS.join(', ')}`),
     }),
     answerTypes: EXPORT_TYPES,
-    handle: async ({ query: { format, ...query }, caller }, deps) => {
-      const entries = await listed(query, { before: undefined, limit: MAX_EXPORTED }, caller, deps)
-      return exportFile({ name: 'audit', format, columns: COLUMNS }, entries)
-    },
+    handle: ({ query: { format, ...query }, caller }, deps) =>
+      exportFile({ name: 'audit', format, columns: COLUMNS }, (after: ExportedEntry | undefined, limit) =>
+        listed(query, { before: after?.id, limit, isFurther: after !== undefined }, caller, deps),
+      ),
   }),
 ]
