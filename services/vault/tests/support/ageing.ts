@@ -1,6 +1,6 @@
+import type { QueryResultRow } from 'pg'
 import { createAuthenticRows } from '../../src/integrity/rows.ts'
 import type { ChainKeys } from '../../src/keyring/chain-keys.ts'
-import type { TestVault } from './vault.ts'
 
 type Key = { id: string; project_uid: string; rule_id: string; public_key: Buffer; subject: string } & {
   access: 'read' | 'write' | 'read-write'
@@ -10,11 +10,13 @@ type Key = { id: string; project_uid: string; rule_id: string; public_key: Buffe
 }
 type Delivery = { id: string; webhook_id: string; event: string; payload: string; created_at: Date }
 
+type Sql = <Row extends QueryResultRow>(statement: string, parameters?: readonly unknown[]) => Promise<readonly Row[]>
+
 /**
  * Makes exchanged keys and deliveries older, as if time had passed. Their times are those of Postgres and Redis, which tests
  * cannot change, and codes cover them.
  */
-export async function makeOlder({ sql }: Pick<TestVault, 'sql'>, chainKeys: ChainKeys, ms: number): Promise<void> {
+export async function makeOlder({ sql }: { readonly sql: Sql }, chainKeys: ChainKeys, ms: number): Promise<void> {
   const rows = createAuthenticRows(await chainKeys.first(), () => undefined)
   const before = (time: Date): Date => new Date(time.getTime() - ms)
   for (const key of await sql<Key>('select * from exchanged_keys')) {
