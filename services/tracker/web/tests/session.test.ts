@@ -115,7 +115,7 @@ test('an invited visitor creates an account', async () => {
   await page.getByRole('button', { name: 'Accept rules' }).press('Enter')
   await page.getByText('You accepted this version').waitFor()
   await page.getByRole('link', { name: 'Torrents', exact: true }).click()
-  await page.getByText('No torrents yet.').waitFor()
+  await page.getByLabel('Search torrents').waitFor()
   expect(await page.getByText('Please read and accept').count()).toBe(0)
 })
 
