@@ -68,5 +68,6 @@ test('visitors can see the registration mode', async () => {
     registration: 'invite',
     torznabUrl: 'http://tracker.test/api/torznab',
     sendsEmail: false,
+    awaitsSetup: true,
   })
 })

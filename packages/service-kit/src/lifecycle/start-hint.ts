@@ -7,7 +7,9 @@ const BY_SQLSTATE: Readonly<Record<string, string>> = {
   '28P01': 'Postgres refused the user or the password: correct NAME.',
   '3D000': 'This database does not exist: create it, or correct NAME.',
   '42501': 'The role lacks permissions: run the migrate command with RUNTIME_ROLE set to the role in NAME.',
-  '42P01': 'The tables of this release are missing: run the migrate command first.',
+  // Postgres also says so if the role may not use the schema.
+  '42P01':
+    'The tables of this release are missing, or not for this role: run the migrate command, with RUNTIME_ROLE set to the role in NAME.',
   '42703': 'The tables of this release are missing: run the migrate command first.',
 }
 
