@@ -106,6 +106,26 @@ export type ErrorCode = keyof typeof ERRORS
 /** Creates and recognises errors of the table. A message never repeats the input. */
 export const { apiError, isApiError } = createErrors<ErrorCode>(ERRORS)
 
+class RetryAfter extends Error {
+  override readonly name = 'RetryAfter'
+  readonly seconds: number
+
+  constructor(seconds: number, cause: unknown) {
+    super('a dependency is left alone for a while', { cause })
+    this.seconds = seconds
+  }
+}
+
+/** The error for something that is unavailable for a known time, at least a second. */
+export function unavailableFor(ms: number, message: string, cause?: unknown): ApiError<ErrorCode> {
+  return apiError('unavailable', message, { cause: new RetryAfter(Math.max(1, Math.ceil(ms / 1000)), cause) })
+}
+
+/** The seconds after which a client may retry, one by default. */
+export function retryAfterOf({ cause }: ApiError<ErrorCode>): number {
+  return cause instanceof RetryAfter ? cause.seconds : 1
+}
+
 type RefusedCaller = { readonly actor: string; readonly projectId: string }
 
 class Refused extends Error {

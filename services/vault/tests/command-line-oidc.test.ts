@@ -1,12 +1,15 @@
 import { spawn } from 'node:child_process'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createServer, type RequestOptions, request as sendRequest } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { removeTemporaryFolder, temporaryFolder } from '@vault-and-tracker/dev-env'
+import { eventually, removeTemporaryFolder, temporaryFolder } from '@vault-and-tracker/dev-env'
 import { createVaultClient, exchangeKey } from '@vault-and-tracker/vault-client'
 import { exchangeKey as portableExchangeKey } from '@vault-and-tracker/vault-client/portable'
-import { createProject, keyOf, signerOf } from './support/client.ts'
+import { createProject, type Key, keyOf, signerOf } from './support/client.ts'
 import { COMMAND } from './support/command.ts'
 import { type OidcIssuer, startOidcIssuer } from './support/oidc-issuer.ts'
 import { ADMIN_TOKEN, startVault, type TestVault } from './support/vault.ts'
@@ -14,12 +17,13 @@ import { ADMIN_TOKEN, startVault, type TestVault } from './support/vault.ts'
 const folder = temporaryFolder('command-line-oidc')
 let issuer: OidcIssuer
 let vault: TestVault
+let own: Key
 
 beforeAll(async () => {
   issuer = await startOidcIssuer()
   vault = await startVault({ OIDC_ALLOW_LOOPBACK: 'true' })
-  const key = await createProject(vault.url, 'shop')
-  await signerOf(() => vault)('shop', key, 'PUT', { key: 'TOKEN', value: 'canary', env: 'production' })
+  own = await createProject(vault.url, 'shop')
+  await signerOf(() => vault)('shop', own, 'PUT', { key: 'TOKEN', value: 'canary', env: 'production' })
   await run(
     ['admin', 'trust', 'add', 'shop', 'deploy', '--issuer', issuer.url, '--claim', 'sub=repo:octo-org/shop:*'],
     { VAULT_ADMIN_TOKEN: ADMIN_TOKEN },
@@ -40,6 +44,16 @@ async function run(args: readonly string[], env: Record<string, string> = {}) {
   const closed = new Promise((resolve) => child.once('close', resolve))
   const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), closed])
   return { status: child.exitCode, out, err }
+}
+
+/** Forwards a request with its Host header, which is signed. */
+function forward(url: string, options: RequestOptions, body: string) {
+  return new Promise<{ status: number; body: string }>((resolve, reject) => {
+    const request = sendRequest(url, options, (response) => {
+      text(response).then((received) => resolve({ status: response.statusCode ?? 0, body: received }), reject)
+    })
+    request.on('error', reject).end(body)
+  })
 }
 
 /** The variables of a job on GitHub Actions or Forgejo Actions. */
@@ -128,23 +142,72 @@ test('the library exchanges a key and signs with it', async () => {
   await expect(exchangeKey({ url: vault.url, idToken: other })).rejects.toMatchObject({ code: 'no_trust_rule' })
 })
 
-test('the library requests a new token for each attempt', async () => {
-  const used: string[] = []
-  let refusals = 1
+test('the library repeats an exchange whose response was lost, with the same token and key', async () => {
+  const lost = [
+    () => Promise.reject(new TypeError('lost', { cause: Object.assign(new Error(), { code: 'ECONNRESET' }) })),
+    () => Promise.resolve(Response.json({ error: 'unavailable' }, { status: 503, headers: { 'Retry-After': '1' } })),
+  ]
+  const sent: unknown[] = []
   const key = await exchangeKey({
-    url: vault.url,
-    idToken: async () => {
-      used.push(await token())
-      return used.at(-1) ?? ''
+    ...{ url: vault.url, idToken: token },
+    fetch: async (input, init) => {
+      sent.push(init?.body)
+      const response = await fetch(input, init)
+      return lost.shift()?.() ?? response
     },
-    fetch: (input, init) =>
-      (refusals -= 1) < 0
-        ? fetch(input, init)
-        : Promise.resolve(Response.json({ error: 'unavailable' }, { status: 503 })),
   })
-  expect(key.project).toBe('shop')
-  expect(new Set(used).size).toBe(2)
+  expect(sent).toEqual(Array(3).fill(sent[0]))
+  expect(await createVaultClient({ url: vault.url, ...key }).getAll()).toEqual({ TOKEN: 'canary' })
 })
+
+test('run --watch waits for a token that its platform renews late, and then continues', async () => {
+  let exchanges = 0
+  // Makes keys short for the client.
+  const short = createServer((request, response) => {
+    void (async () => {
+      const { method = 'GET', url = '', headers } = request
+      const isExchange = url === '/v1/keys/exchange'
+      const given = { method, headers: { ...headers, connection: 'close' } }
+      const answer = await forward(`${vault.url}${url}`, given, await text(request))
+      if (isExchange) exchanges += 1
+      const expiresAt = new Date(Date.now() + 2_000).toISOString()
+      const body = isExchange ? JSON.stringify({ ...(JSON.parse(answer.body) as object), expiresAt }) : answer.body
+      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(body)
+    })().catch(() => response.destroy())
+  })
+  await new Promise<void>((resolve) => short.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${String((short.address() as AddressInfo).port)}`
+  const file = join(folder, 'late-token')
+  writeFileSync(file, await token())
+  const script = 'console.log(process.env.TOKEN); setInterval(() => {}, 1_000)'
+  const [program, ...words] = COMMAND
+  const options = ['--watch', '--interval', '1', '--id-token-file', file]
+  const child = spawn(program, [...words, 'run', ...options, '--', process.execPath, '-e', script], {
+    env: {
+      ...{ PATH: process.env['PATH'], HOME: folder, VAULT_URL: url, VAULT_PROJECT: 'shop' },
+      VAULT_OIDC_AUDIENCE: vault.url,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const [output, errors]: [string[], string[]] = [[], []]
+  child.stdout.on('data', (chunk: Buffer) => output.push(chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => errors.push(chunk.toString()))
+  const printed = (text: string) => eventually(() => Promise.resolve(output.join('') === text), 30_000)
+  const put = (value: string) => signerOf(() => vault)('shop', own, 'PUT', { key: 'TOKEN', value, env: 'production' })
+  await printed('canary\n')
+  await sleep(2_000)
+  await put('changed')
+  await printed('canary\nchanged\n')
+  await eventually(() => Promise.resolve(errors.join('').includes('already used')))
+  writeFileSync(file, await token())
+  await put('renewed')
+  await printed('canary\nchanged\nrenewed\n')
+  expect(exchanges).toBe(2)
+  child.kill()
+  await new Promise((resolve) => child.once('close', resolve))
+  await new Promise((resolve) => short.close(resolve))
+  await put('canary')
+}, 60_000)
 
 test('rules are listed and removed by their name', async () => {
   const env = { VAULT_ADMIN_TOKEN: ADMIN_TOKEN }

@@ -390,10 +390,14 @@ for (const mode of [
     expect(await refusal(idToken)).toEqual([503, 'unavailable'])
     const sent = (await issuer.requests()).length
     expect(sent).toBeLessThanOrEqual(2)
-    expect(await refusal(idToken)).toEqual([503, 'unavailable'])
+    advance(4_000)
+    const again = await exchange(idToken)
+    expect(statusAndError(again)).toEqual([503, 'unavailable'])
     expect(await issuer.requests()).toEqual([])
     await issuer.setMode('answers')
-    advance(11_000)
+    // The issuer is used again when the client was asked to come back.
+    expect(Number(again.headers.get('retry-after'))).toBeGreaterThan(1)
+    advance(Number(again.headers.get('retry-after')) * 1000)
     // Nothing was spent.
     expect((await exchange(idToken)).status).toBe(201)
     expect(vault.logged()).toContain('keys of an issuer cannot be fetched')

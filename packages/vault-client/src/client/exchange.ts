@@ -1,12 +1,9 @@
 import type { GeneratedKeyPair } from '@vault-and-tracker/http-signatures/sign'
 import { VaultError } from './errors.ts'
-import { cannotBeAsked, createTransport, sleep, type TransportOptions } from './transport.ts'
+import { createTransport, type TransportOptions } from './transport.ts'
 
 export type ExchangeOptions = TransportOptions & {
-  /**
-   * The ID token of the platform. A function is called for each attempt, because the vault accepts a token once; without
-   * one, an exchange that may have been carried out is not repeated.
-   */
+  /** The ID token of the platform, or a function that obtains one. The vault accepts a token for one key. */
   readonly idToken: string | (() => string | Promise<string>)
   /** The project, which is required if trust rules of several projects accept the token. */
   readonly project?: string | undefined
@@ -25,34 +22,21 @@ export type ExchangedKey = {
   readonly scope: { readonly access: string; readonly envs: readonly string[] | null }
 }
 
-const ATTEMPTS = 3
-const FIRST_WAIT_MS = 1_000
-
 /** Creates `exchangeKey` for a generator of key pairs. */
 export function exchangeWith(
   generateKeyPair: () => GeneratedKeyPair,
 ): (options: ExchangeOptions) => Promise<ExchangedKey> {
   return async (options) => {
     const { idToken, project, rule } = options
-    const transport = createTransport(options)
-    const attempt = async (): Promise<ExchangedKey> => {
-      const { privateJwk: privateKey, publicKeyHex: publicKey } = generateKeyPair()
-      const token = typeof idToken === 'function' ? await idToken() : idToken
-      const body = JSON.stringify({ idToken: token, publicKey, project, rule })
-      const answer = await transport.send({
-        ...{ method: 'POST', path: '/v1/keys/exchange', body, once: true },
-        authenticate: () => ({}),
-      })
-      return { ...readAnswer(answer), privateKey, publicKey }
-    }
-    for (let tried = 1; ; tried++) {
-      try {
-        return await attempt()
-      } catch (error) {
-        if (typeof idToken !== 'function' || tried === ATTEMPTS || !cannotBeAsked(error)) throw error
-        await sleep(Math.max(error.retryAfterMs ?? 0, FIRST_WAIT_MS * tried))
-      }
-    }
+    const { privateJwk: privateKey, publicKeyHex: publicKey } = generateKeyPair()
+    const token = typeof idToken === 'function' ? await idToken() : idToken
+    // The vault answers a repeated request, with the same token and key, like the first one.
+    const answer = await createTransport(options).send({
+      ...{ method: 'POST', path: '/v1/keys/exchange' },
+      body: JSON.stringify({ idToken: token, publicKey, project, rule }),
+      authenticate: () => ({}),
+    })
+    return { ...readAnswer(answer), privateKey, publicKey }
   }
 }
 

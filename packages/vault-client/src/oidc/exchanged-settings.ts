@@ -1,7 +1,7 @@
 import type { ExchangedKey } from '../client/exchange.ts'
 import type { TransportOptions } from '../client/transport.ts'
-import type { Terminal } from '../commands/terminal.ts'
-import { exchangeKey } from '../index.ts'
+import { CommandError, type Terminal } from '../commands/terminal.ts'
+import { exchangeKey, VaultError } from '../index.ts'
 import { idTokenSource } from './id-token.ts'
 
 /** The options of commands that exchange an ID token for a key. */
@@ -18,7 +18,11 @@ export function wantsExchange({ oidc, idTokenFile }: OidcOptions): boolean {
   return oidc === true || idTokenFile !== undefined
 }
 
-/** Exchanges an ID token of the platform for a key of a project. */
+/**
+ * Returns a function that exchanges an ID token of the platform for a key of a project. A token in a file stays the same
+ * until the platform renews it. It is not sent again once the vault has accepted or refused it, so that a program that
+ * waits for another one does not reach a limit.
+ */
 export async function exchange(
   { idTokenFile }: OidcOptions,
   transport: TransportOptions,
@@ -29,7 +33,19 @@ export async function exchange(
   const audience = env['VAULT_OIDC_AUDIENCE'] || new URL(transport.url).origin
   const idToken = await idTokenSource(idTokenFile, audience, terminal)
   const rule = env['VAULT_TRUST_RULE'] || undefined
-  return () => exchangeKey({ ...transport, idToken, project, rule })
+  let sent: string | undefined
+  return async () => {
+    const token = await idToken()
+    if (token === sent) throw new CommandError('the ID token was already used, and the platform has not renewed it yet')
+    try {
+      const key = await exchangeKey({ ...transport, idToken: token, project, rule })
+      sent = token
+      return key
+    } catch (error) {
+      if (error instanceof VaultError && error.code === 'invalid_id_token') sent = token
+      throw error
+    }
+  }
 }
 
 /**

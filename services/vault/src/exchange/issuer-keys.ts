@@ -1,7 +1,7 @@
 import { boundedMap } from '@vault-and-tracker/service-kit/core/cache'
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { createLocalJWKSet, type JSONWebKeySet } from 'jose'
-import { apiError } from '../errors.ts'
+import { unavailableFor } from '../errors.ts'
 
 /** Fetches the public keys that an issuer publishes. @throws Error with the reason, for the log */
 export type FetchIssuerKeys = (issuer: string) => Promise<JSONWebKeySet>
@@ -44,7 +44,8 @@ export function createIssuerKeys(deps: {
   function load(issuer: string): Promise<IssuerKeySet> {
     const running = loading.get(issuer)
     if (running !== undefined) return running
-    if ((failures.get(issuer)?.until ?? 0) > clock.now()) return Promise.reject(unreachable())
+    const left = (failures.get(issuer)?.until ?? 0) - clock.now()
+    if (left > 0) return Promise.reject(unreachable(left))
     const started = fetchNow(issuer).finally(() => loading.delete(issuer))
     loading.set(issuer, started)
     return started
@@ -60,7 +61,7 @@ export function createIssuerKeys(deps: {
     } catch (error) {
       failures.set(issuer, { until: clock.now() + FAILED_MS })
       onError(issuer, error)
-      throw unreachable(error)
+      throw unreachable(FAILED_MS, error)
     }
   }
 
@@ -89,6 +90,6 @@ export function createIssuerKeys(deps: {
   }
 }
 
-function unreachable(cause?: unknown): Error {
-  return apiError('unavailable', 'The keys of the issuer cannot be fetched. Try again in a moment.', { cause })
+function unreachable(leftMs: number, cause?: unknown): Error {
+  return unavailableFor(leftMs, 'The keys of the issuer cannot be fetched. Try again later.', cause)
 }

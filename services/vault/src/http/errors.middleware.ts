@@ -3,7 +3,7 @@ import type { ApiError } from '@vault-and-tracker/service-kit/core/errors'
 import type { Logger } from '@vault-and-tracker/service-kit/log/logger'
 import type { ErrorRequestHandler } from 'express'
 import { z } from 'zod'
-import { apiError, ERRORS, type ErrorCode } from '../errors.ts'
+import { apiError, ERRORS, type ErrorCode, retryAfterOf } from '../errors.ts'
 
 /** The body of every error, for the OpenAPI document. */
 export const errorBodySchema = z
@@ -15,14 +15,16 @@ export function errorBody({ code, message }: ApiError<ErrorCode>): z.output<type
   return ERRORS[code].bare ? { error: code } : { error: code, message }
 }
 
-const RETRY_SOON = { 'Retry-After': '1' }
+function headersOf(error: ApiError<ErrorCode>): Record<string, string> {
+  return error.code === 'unavailable' ? { 'Retry-After': String(retryAfterOf(error)) } : {}
+}
 
 /** Answers every error. */
 export function createErrorAnswer(logger: Logger): ErrorRequestHandler {
   const caused = (code: ErrorCode, message?: string) => (cause: unknown) => apiError(code, message, { cause })
   return createErrorHandler<ErrorCode>({
     table: ERRORS,
-    present: (error) => ({ body: errorBody(error), headers: error.code === 'unavailable' ? RETRY_SOON : {} }),
+    present: (error) => ({ body: errorBody(error), headers: headersOf(error) }),
     standard: {
       unavailable: caused('unavailable'),
       internal: caused('internal_error'),
