@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type Agent, request } from 'node:https'
@@ -10,6 +10,7 @@ import { removeTemporaryFolder, temporaryFolder } from '../postgres/temporary-fo
 import { freePort } from '../processes/ports.ts'
 import { requireProgram } from '../processes/programs.mjs'
 import { pauseTree, resumeTree } from '../processes/stop.mjs'
+import { createCertificate } from './certificates.ts'
 import { eventually } from './eventually.ts'
 import { TRIALS } from './trials.ts'
 
@@ -49,8 +50,10 @@ export async function startNginx(upstreams: Upstreams, keepAliveMs = 60_000): Pr
   const program = await requireProgram('nginx')
   const folder = temporaryFolder('nginx')
   const port = await freePort()
-  const [certificate, key] = [join(folder, 'certificate.pem'), join(folder, 'key.pem')]
-  await createCertificate(certificate, key)
+  const { certificate, key } = await createCertificate(folder, 'proxy', [
+    'DNS:tracker.example.org',
+    'DNS:vault.example.org',
+  ])
   const config = join(folder, 'nginx.conf')
   const configure = (replicas: Upstreams): void => {
     const site = replaced(readFileSync(EXAMPLE, 'utf8'), {
@@ -100,13 +103,6 @@ export async function startNginx(upstreams: Upstreams, keepAliveMs = 60_000): Pr
       removeTemporaryFolder(folder)
     },
   }
-}
-
-async function createCertificate(certificate: string, key: string): Promise<void> {
-  const args =
-    'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=tracker.example.org ' +
-    `-addext subjectAltName=DNS:tracker.example.org,DNS:vault.example.org -keyout ${key} -out ${certificate}`
-  execFileSync(await requireProgram('openssl'), args.split(' '), { stdio: 'ignore' })
 }
 
 function serversOf(replicas: readonly string[] = ['127.0.0.1:9']): string {

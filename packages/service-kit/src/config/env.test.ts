@@ -71,6 +71,13 @@ test('a problem never repeats the value, which may be a secret', () => {
   expect(found).not.toContain('canary')
 })
 
+test('a URL of Postgres that names a missing file for TLS is a problem', () => {
+  const env = { DATABASE_URL: 'postgres://u:canary@h/d?sslmode=verify-full&sslrootcert=/no/canary' }
+  expect(problems(z.object({ DATABASE_URL: commonEnv.DATABASE_URL }), env)).toEqual([
+    expect.stringMatching(/^DATABASE_URL: (?!.*canary).*sslrootcert/),
+  ])
+})
+
 test('an empty variable counts as not set', () => {
   expect(parseEnv(z.object({ PORT: port(4200) }), { PORT: '' })).toEqual({ PORT: 4200 })
 })

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs'
+import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import { z } from 'zod'
 import { errorCode } from '../core/errors.ts'
 import { isAddressRange } from '../http/client-address.ts'
@@ -137,6 +137,25 @@ export function connectionUrl(...schemes: readonly string[]) {
     .refine((text) => URL.canParse(text) && schemes.includes(new URL(text).protocol.slice(0, -1)), message)
 }
 
+/** A URL of Postgres. Parameters of libpq name files for TLS. */
+export function postgresUrl() {
+  return connectionUrl('postgres', 'postgresql').refine(
+    (text) => !URL.canParse(text) || TLS_FILES.every((name) => isReadable(new URL(text).searchParams.get(name))),
+    `names a file in ${TLS_FILES.join(', ')} that cannot be read`,
+  )
+}
+
+const TLS_FILES = ['sslrootcert', 'sslcert', 'sslkey']
+
+function isReadable(file: string | null): boolean {
+  try {
+    if (file !== null) accessSync(file, constants.R_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** A URL of Redis, with Sentinel or without. Messages do not repeat it, because it contains a password. */
 export function redisUrl() {
   return z.string().superRefine((text, context) => {
@@ -202,7 +221,7 @@ export const commonEnv = {
     ),
   }),
   ...group('Postgres and Redis', {
-    DATABASE_URL: connectionUrl('postgres', 'postgresql')
+    DATABASE_URL: postgresUrl()
       .meta({ secret: true })
       .describe('URL of the database, with the run-time role. Migrations use `MIGRATION_DATABASE_URL`.'),
     DATABASE_POOL_SIZE: integer({ min: 1, max: 500, fallback: 10 }).describe(

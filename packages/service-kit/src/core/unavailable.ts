@@ -26,6 +26,14 @@ export function isUnavailable(error: unknown): boolean {
   return error instanceof UnavailableError || isPostgresUnavailable(error) || isRedisUnavailable(error)
 }
 
+/** Codes of Node for a certificate that it does not accept. */
+const CERTIFICATE_CODES = /^(CERT_|DEPTH_ZERO_SELF_SIGNED|SELF_SIGNED_CERT|UNABLE_TO_|ERR_TLS_CERT_)/
+
+/** Whether the server was reached, but its certificate is not accepted. */
+export function isCertificateRefused(error: unknown): boolean {
+  return CERTIFICATE_CODES.test(errorCode(error) ?? '')
+}
+
 /** The error of PgBouncer for a client that configures its session. It has the SQLSTATE of all errors of PgBouncer. */
 export function isRefusedByPooler(error: unknown): boolean {
   return isError(error) && error.message.startsWith('unsupported startup parameter')
@@ -39,6 +47,7 @@ export function isPostgresUnavailable(error: unknown): boolean {
   return (
     (code.length === 5 && SQLSTATES.test(code)) ||
     SYSTEM_CODES.has(code) ||
+    isCertificateRefused(error) ||
     isSocketMissing(error) ||
     POSTGRES_MESSAGE.test(error.message)
   )

@@ -1,7 +1,7 @@
 import { type Migration, Migrator, sql } from 'kysely'
 import pg from 'pg'
 import { z } from 'zod'
-import { commonEnv, connectionUrl, EnvError, parseEnv } from '../config/env.ts'
+import { commonEnv, EnvError, parseEnv, postgresUrl } from '../config/env.ts'
 import { errorCode, messageOf } from '../core/errors.ts'
 import { type Command, defineAction } from '../lifecycle/command.ts'
 import { startHint } from '../lifecycle/start-hint.ts'
@@ -63,7 +63,7 @@ function remedyOf(error: unknown): string | undefined {
 const migrateEnv = z.object({
   MIGRATION_DATABASE_URL: commonEnv.DATABASE_URL,
   RUNTIME_ROLE: z.string().optional(),
-  PROVISION_DATABASE_URL: connectionUrl('postgres', 'postgresql').optional().meta({ secret: true }),
+  PROVISION_DATABASE_URL: postgresUrl().optional().meta({ secret: true }),
 })
 
 /** The command `migrate` of a service. `runtimeRole` is the role of the service if neither a variable nor its URL names it. */

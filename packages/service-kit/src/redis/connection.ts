@@ -1,5 +1,6 @@
 import type { Cluster, Redis, RedisOptions } from 'ioredis'
 import { UnavailableError } from '../core/errors.ts'
+import { isCertificateRefused } from '../core/unavailable.ts'
 import type { Logger } from '../log/logger.ts'
 import { createClient } from './client.ts'
 
@@ -55,16 +56,25 @@ export async function connectRedis({
 /**
  * Connects a client that was created with `lazyConnect` and waits until Redis, or a cluster, responds.
  *
- * @throws UnavailableError if it does not respond within ten seconds; the client is disconnected then
+ * @throws UnavailableError if it does not respond within ten seconds, or its certificate is not accepted; the client is
+ *   disconnected then
  */
 export async function connectUntilReady(client: Redis | Cluster): Promise<void> {
   const ready = new Promise<void>((resolve, reject) => {
-    const giveUp = setTimeout(() => {
+    const giveUp = (cause?: Error): void => {
+      clearTimeout(timer)
+      client.off('error', onError)
       client.disconnect()
-      reject(new UnavailableError('redis'))
-    }, 10_000)
+      reject(new UnavailableError('redis', { cause }))
+    }
+    const onError = (error: Error): void => {
+      if (isCertificateRefused(error)) giveUp(error)
+    }
+    const timer = setTimeout(giveUp, 10_000)
+    client.on('error', onError)
     client.once('ready', () => {
-      clearTimeout(giveUp)
+      clearTimeout(timer)
+      client.off('error', onError)
       resolve()
     })
   })

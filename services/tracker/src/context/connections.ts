@@ -1,6 +1,6 @@
 import { readVersion } from '@vault-and-tracker/service-kit/config/env'
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
-import { isUnavailable } from '@vault-and-tracker/service-kit/core/unavailable'
+import { isCertificateRefused, isUnavailable } from '@vault-and-tracker/service-kit/core/unavailable'
 import type { Checks } from '@vault-and-tracker/service-kit/http/health'
 import { type Background, createBackground } from '@vault-and-tracker/service-kit/lifecycle/background'
 import type { Resources } from '@vault-and-tracker/service-kit/lifecycle/resources'
@@ -79,6 +79,6 @@ async function assertReadable(db: Db): Promise<void> {
   try {
     await db.selectFrom('users').select('id').limit(0).execute()
   } catch (error) {
-    if (!isUnavailable(error)) throw error
+    if (!isUnavailable(error) || isCertificateRefused(error)) throw error
   }
 }
