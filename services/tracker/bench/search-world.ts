@@ -24,6 +24,9 @@ const PASSWORD = 'correct horse battery'
 /** Torrents of each user who signs in: half of them snatched, a third seeded. */
 const TORRENTS_OF_USER = 5_000
 const FREELEECH_EVERY = 50
+const INTERNAL_EVERY = 40
+/** Of scene releases, about half of all videos and all old ones. */
+const SCENE_CODECS: ReadonlySet<string | null | undefined> = new Set(['x264', 'XviD'])
 const TEN_YEARS_MS = 10 * 365 * 86_400_000
 
 /** Postgres with a catalogue of the requested size, and Redis. */
@@ -74,7 +77,7 @@ async function addTransfers(client: pg.Client): Promise<void> {
 }
 
 const TORRENT_COLUMNS =
-  'id, info_hash, name, category_id, size, file_count, uploader_id, imdb_id, tmdb_id, tvdb_id, release_title, release_year, season_from, season_to, episode_from, episode_to, absolute_from, absolute_to, air_date, resolution, source, codec, release_group, hdr, audio, languages, download_percent, search, reader_version, created_at'
+  'id, info_hash, name, category_id, size, file_count, uploader_id, imdb_id, tmdb_id, tvdb_id, release_title, release_year, season_from, season_to, episode_from, episode_to, absolute_from, absolute_to, air_date, resolution, source, codec, release_group, hdr, audio, languages, download_percent, internal, scene, search, reader_version, created_at'
 
 /** Writes the rows to files for the server to read. This takes minutes for a million. */
 async function copyCatalogue(
@@ -153,6 +156,8 @@ function torrentRow(
     arrayOf(release.audio),
     arrayOf(release.languages),
     n % FREELEECH_EVERY === 0 ? 0 : 100,
+    String(n % INTERNAL_EVERY === 0),
+    String(SCENE_CODECS.has(release.codec)),
     tokens.map((token) => `'${token}'`).join(' '),
     READER_VERSION,
     new Date(createdAt).toISOString(),

@@ -100,8 +100,12 @@ async function fill(random: Random): Promise<readonly Catalogued[]> {
       createdAt: new Date(created),
       bytesPerDay: undefined,
     }
-    const [seeders, downloadPercent] = [random() < 0.3 ? 0 : Math.floor(random() * 9), random() < 0.1 ? 0 : 100]
-    const row = { ...toRow(torrent), uploader_id: uploader?.id ?? null, download_percent: downloadPercent }
+    const seeders = random() < 0.3 ? 0 : Math.floor(random() * 9)
+    const [freeleech, internal, scene] = [random() < 0.1, random() < 0.05, random() < 0.7]
+    const row = {
+      ...{ ...toRow(torrent), internal, scene },
+      ...{ uploader_id: uploader?.id ?? null, download_percent: freeleech ? 0 : 100 },
+    }
     const categorySlugs = [slug, ...categories.filter(({ id }) => id === category?.parentId).map((each) => each.slug)]
     return {
       row,
@@ -115,7 +119,7 @@ async function fill(random: Random): Promise<readonly Catalogued[]> {
         seeders,
         categorySlugs,
         state: torrent.state,
-        isFreeleech: downloadPercent === 0,
+        marks: { freeleech, internal, scene },
         uploader: uploader?.username,
         anonymous,
       },
@@ -186,6 +190,8 @@ const FILTERS: Readonly<Record<string, readonly string[]>> = {
   maxSize: ['0', '1048575', '699999999', '700000000', '1073741823', '9000000000000'],
   maxAge: ['1', '7', '90', '365', '3650', '36500'],
   freeleech: ['true', 'false'],
+  internal: ['true', 'false'],
+  scene: ['true', 'false'],
   alive: ['true', 'false'],
   uploader: ['alice', 'bob'],
   imdb: ['tt0944947', '7'],

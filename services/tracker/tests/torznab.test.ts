@@ -341,6 +341,33 @@ test('HEAD returns the length without a body; other methods are refused', async 
   expect(readError(post).code).toBe(300)
 })
 
+test('tags that caps lists include and exclude the torrents whose items have them', async () => {
+  const { tracker, uploader } = site
+  const admin = await tracker.signedIn('tagger', 'admin')
+  const names = new Map<string, string>()
+  for (const [n, marks] of [{}, { internal: true }, { scene: true }, { internal: true, scene: true }].entries()) {
+    const name = `Flagged.Film.${2000 + n}.1080p.BluRay.x264-GRP`
+    const { id } = await site.upload(name, { category: 'movies-hd' })
+    await admin.patch(`/api/torrents/${id}`, marks)
+    names.set(Object.keys(marks).join(), name)
+  }
+  const named = (...kinds: readonly string[]) => kinds.map((kind) => names.get(kind))
+  const found = (tag: string) => site.titles(`t=search&q=flagged&tag=${tag}`)
+  expect(await found('internal')).toEqual(named('internal,scene', 'internal'))
+  expect(await found('-internal')).toEqual(named('scene', ''))
+  expect(await found('scene,-internal')).toEqual(named('scene'))
+  expect(await found('-scene')).toEqual(named('internal', ''))
+  expect(await found('scene,internal,freeleech')).toEqual([])
+  const caps = await tracker.client().get('/api/torznab?t=caps')
+  expect([...caps.text.matchAll(/<tag name="(\w+)"/g)].map(([, tag]) => tag)).toEqual([
+    'freeleech',
+    'internal',
+    'scene',
+  ])
+  const listed = await uploader.client.get('/api/torrents?search=flagged&internal=true&scene=false')
+  expect(listed.json).toMatchObject({ items: [{ name: names.get('internal') }], total: 1 })
+})
+
 test('the tag freeleech includes or excludes torrents that are free for the caller', async () => {
   const free = 'Given.Film.2020.1080p.BluRay.x264-GRP'
   const counted = 'Given.Film.2021.1080p.BluRay.x264-GRP'

@@ -33,6 +33,7 @@ import { webhooks } from './migrations/0033-webhooks.ts'
 import { announceKeys } from './migrations/0035-announce-keys.ts'
 import { firstAdministrator } from './migrations/0036-first-administrator.ts'
 import { webhookPace } from './migrations/0037-webhook-pace.ts'
+import { marks } from './migrations/0038-marks.ts'
 
 /** All migrations. Add new ones at the end, and never change a released one. Numbers may have gaps. */
 export const MIGRATIONS = {
@@ -69,6 +70,7 @@ export const MIGRATIONS = {
   '0035-announce-keys': announceKeys,
   '0036-first-administrator': firstAdministrator,
   '0037-webhook-pace': webhookPace,
+  '0038-marks': marks,
 }
 
 /** Migrates the tracker's database to the latest schema. */

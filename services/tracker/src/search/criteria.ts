@@ -34,14 +34,20 @@ export type Criteria = {
   readonly idWithin: { readonly id: string; readonly categoryIds: AnyOf } | undefined
   /** Either info hash in lowercase hex. */
   readonly infoHash: string | undefined
-  /** Whether the torrent itself must be freeleech, or must not be. */
-  readonly freeleech: boolean | undefined
+  readonly marks: Marks
   readonly minSize: number | undefined
   readonly maxSize: number | undefined
   readonly created: CreatedAfter | undefined
   readonly uploader: UploaderCriterion | undefined
   readonly alive: AliveCriterion | undefined
   readonly own: OwnCriterion | undefined
+}
+
+/** Whether the torrent itself must be freeleech, internal or a scene release, or must not be. */
+export type Marks = {
+  readonly freeleech?: boolean | undefined
+  readonly internal?: boolean | undefined
+  readonly scene?: boolean | undefined
 }
 
 /** The id of the uploader, and whether their anonymous torrents match. */
@@ -69,7 +75,7 @@ export function allOf(state: TorrentState): Criteria {
     ids: [],
     idWithin: undefined,
     infoHash: undefined,
-    freeleech: undefined,
+    marks: {},
     minSize: undefined,
     maxSize: undefined,
     created: undefined,

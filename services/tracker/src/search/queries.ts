@@ -1,11 +1,11 @@
 import type { NumberRange, WantedEpisode } from '@vault-and-tracker/torznab-xml'
 import type { Listed, Page as PageNumber, Total } from '../pagination.ts'
-import type { OwnState, ReleaseField } from './criteria.ts'
+import type { Marks, OwnState, ReleaseField } from './criteria.ts'
 import type { Facet, FacetCount } from './facets.ts'
 import type { ListedTorrent, TorrentState } from './listed-torrent.ts'
 
 /** A search for approved torrents. Undefined fields are no condition; all others must match. */
-export type SearchQuery = {
+export type SearchQuery = Marks & {
   /** Free text, whose words must be in the name in any order. Blank text is no condition. */
   readonly text?: string | undefined
   /** Artists, albums, authors or titles, whose words must also be in the name. */
@@ -16,8 +16,6 @@ export type SearchQuery = {
   readonly ids?: WantedIds | undefined
   readonly wanted?: WantedEpisode | undefined
   readonly year?: number | undefined
-  /** Whether the torrent itself is freeleech. */
-  readonly freeleech?: boolean | undefined
   /** Bytes, inclusive. */
   readonly minSize?: number | undefined
   readonly maxSize?: number | undefined
@@ -49,7 +47,7 @@ export const SORTS = ['created', 'seeders', 'leechers', 'size'] as const
 export type Sort = (typeof SORTS)[number]
 
 /** The filters of a list. Undefined ones are no condition; all others must match. Several values are alternatives. */
-export type ListFilters = { readonly [Field in ReleaseField]?: readonly string[] | undefined } & {
+export type ListFilters = Marks & { readonly [Field in ReleaseField]?: readonly string[] | undefined } & {
   /** Slugs of categories, which include their subcategories. */
   readonly category?: readonly string[] | undefined
   /** Words of the name in any order; the last one can be the beginning of a word. Words after a hyphen are excluded. */
@@ -62,8 +60,6 @@ export type ListFilters = { readonly [Field in ReleaseField]?: readonly string[]
   readonly maxSize?: number | undefined
   /** Days. */
   readonly maxAge?: number | undefined
-  /** Whether the torrent itself is freeleech. */
-  readonly freeleech?: boolean | undefined
   /** Whether there is a seeder. */
   readonly alive?: boolean | undefined
   /** A username. */

@@ -24,9 +24,9 @@ export function areIndexed(prefixes: AnyOf): boolean {
 
 /** Whether the index narrows down the matches, except by category, size and time. */
 function isIndexed({ words, prefixes, facets, release, ids, idWithin, infoHash, ...others }: Criteria): boolean {
-  const { uploader, freeleech } = others
-  const isNarrow = [...Object.values(release), idWithin, infoHash, uploader].some((part) => part !== undefined)
-  return isNarrow || freeleech === true || words.length + prefixes.length + facets.length + ids.length > 0
+  const { uploader, marks } = others
+  const single = [...Object.values(release), ...Object.values(marks), idWithin, infoHash, uploader]
+  return single.some((part) => part !== undefined) || words.length + prefixes.length + facets.length + ids.length > 0
 }
 
 /**
@@ -121,18 +121,26 @@ const COLUMNS = {
   language: { lexeme: '#l', column: 'languages', isList: true },
 } as const satisfies Record<ReleaseField, object>
 
-/** The expression of the index; see the migration `filters`. */
-const RELEASE_FACETS = sql`release_facets(resolution, source, codec, hdr, audio, languages, download_percent,
-  uploader_id, size, created_at)`
+const MARKS = [
+  { mark: 'freeleech', column: sql`(download_percent = 0)`, lexemes: ['#free', '#paid'] },
+  { mark: 'internal', column: sql`internal`, lexemes: ['#internal', '#external'] },
+  { mark: 'scene', column: sql`scene`, lexemes: ['#scene', '#unscene'] },
+] as const
 
-/** Conditions on the release, the uploader, rates, size and time, as far as the index contains them. */
+/** The expression of the index; see the migration `marks`. */
+const RELEASE_FACETS = sql`release_facets(resolution, source, codec, hdr, audio, languages, download_percent,
+  uploader_id, size, created_at, internal, scene)`
+
+/** Conditions on the release, the uploader, marks, size and time, as far as the index contains them. */
 function released(criteria: Criteria): readonly RawBuilder<unknown>[] {
-  const { release, uploader, freeleech, minSize, maxSize, created } = criteria
+  const { release, uploader, marks, minSize, maxSize, created } = criteria
   const fields = releaseFields(release).map(({ lexeme, values }) => anyOf(values.map((value) => `${lexeme}${value}`)))
   const exact = [
     ...fields,
     ...(uploader === undefined ? [] : [quoted(`#u${uploader.id}`)]),
-    ...(freeleech === true ? ["'#free'"] : []),
+    ...MARKS.flatMap(({ mark, lexemes: [yes, no] }) =>
+      marks[mark] === undefined ? [] : [quoted(marks[mark] ? yes : no)],
+    ),
   ]
   const hasSize = minSize !== undefined || maxSize !== undefined
   const isSingleRange = singleRangeOf(criteria) !== undefined
@@ -145,7 +153,6 @@ function released(criteria: Criteria): readonly RawBuilder<unknown>[] {
   return [
     ...(exact.length === 0 ? [] : [sql`${RELEASE_FACETS} @@ ${exact.join(' & ')}::tsquery`]),
     ...ranges.map((range) => sql`${RELEASE_FACETS} @@ ${anyOf(range)}::tsquery`),
-    ...(freeleech === false ? [sql`download_percent > 0`] : []),
     ...shown(uploader),
     ...rangesOf(criteria, isSingleRange),
   ]
@@ -161,7 +168,7 @@ export function singleRangeOf(criteria: Criteria): 'size' | 'created' | undefine
 
 /** The same conditions on columns. */
 function releasedByRow(criteria: Criteria): readonly RawBuilder<unknown>[] {
-  const { release, uploader, freeleech } = criteria
+  const { release, uploader, marks } = criteria
   return [
     ...releaseFields(release).map(({ column, isList, values }) =>
       isList
@@ -170,7 +177,9 @@ function releasedByRow(criteria: Criteria): readonly RawBuilder<unknown>[] {
     ),
     ...(uploader === undefined ? [] : [sql`uploader_id = ${uploader.id}`]),
     ...shown(uploader),
-    ...(freeleech === undefined ? [] : [freeleech ? sql`download_percent = 0` : sql`download_percent > 0`]),
+    ...MARKS.flatMap(({ mark, column }) =>
+      marks[mark] === undefined ? [] : [marks[mark] ? column : sql`not ${column}`],
+    ),
     ...rangesOf(criteria, true),
   ]
 }

@@ -175,7 +175,7 @@ export function walk(criteria: Criteria, page: Walked, most: number): RawBuilder
     const source = isCount
       ? sql`select torrent_id as id, ${sql.ref(sort)} from torrent_stats where ${category}`
       : sql`select id, created_at, size, category_id, search, facets, info_hash, info_hash_v2, download_percent,
-          uploader_id, anonymous, resolution, source, codec, hdr, audio, languages
+          uploader_id, anonymous, internal, scene, resolution, source, codec, hdr, audio, languages
           from torrents where deleted_at is null and state = ${state} and ${category}`
     return sql`(${source} ${sql.join(
       boundsOf(criteria, sort).map((bound) => sql`and ${bound}`),

@@ -5,7 +5,7 @@ import { apiError, isApiError } from '../errors.ts'
 import { MAX_OFFSET, totalOf } from '../pagination.ts'
 import { memberWords, orInitials, searchWords, splitExclusions } from '../releases/search-words.ts'
 import type { CatalogueCache } from './catalogue-state.ts'
-import { allOf, type Criteria, episodeFacets, idFacets, isPlain, yearFacets } from './criteria.ts'
+import { allOf, type Criteria, episodeFacets, idFacets, isPlain, type Marks, yearFacets } from './criteria.ts'
 import { facetsOf } from './facets.ts'
 import type { ListedTorrent, ListedTorrents } from './listed-torrent.ts'
 import type { Faceted, FilterQuery, Found, ListFilters, ListQuery, SearchQuery, TorrentPage } from './queries.ts'
@@ -213,14 +213,14 @@ export function createSearch(deps: {
     categories: readonly Category[],
     allCategoryIds: readonly string[],
   ): Promise<Criteria> {
-    const { category, year, freeleech, minSize, maxSize, maxAge, alive, uploader, mine } = query
+    const { category, year, minSize, maxSize, maxAge, alive, uploader, mine } = query
     const categoryIds = categoryIdsFor(categories, category)
     const now = new Date(clock.now())
     const wanted = wantedEpisode(query)
     const ids = [idFacets({ imdb: query.imdb }), idFacets({ tmdb: query.tmdb }), idFacets({ tvdb: query.tvdb })]
     return {
       ...allOf(query.state),
-      ...{ categoryIds, freeleech, minSize, maxSize },
+      ...{ categoryIds, marks: marksOf(query), minSize, maxSize },
       facets: [
         ...ids.flatMap((facets) => (facets.ids.length === 0 ? [] : [facets.ids])),
         ...(wanted === undefined ? [] : [episodeFacets(wanted)]),
@@ -259,6 +259,10 @@ function releaseOf({ resolution, source, codec, hdr, audio, language }: ListFilt
   return { resolution, source, codec, hdr, audio, language }
 }
 
+function marksOf({ freeleech, internal, scene }: Marks): Marks {
+  return { freeleech, internal, scene }
+}
+
 /** Parts of a query that need no search. */
 const UNFILTERED: ReadonlySet<string> = new Set([
   'page',
@@ -291,7 +295,7 @@ function categoryIdsFor(all: readonly Category[], slugs: readonly string[] | und
 
 /** The criteria of a query; undefined if no torrent can match. */
 function criteriaOf(query: SearchQuery, now: Date): Criteria | undefined {
-  const { ids = {}, wanted, year, freeleech, minSize, maxSize, createdAfter, categoryIds } = query
+  const { ids = {}, wanted, year, minSize, maxSize, createdAfter, categoryIds } = query
   if (categoryIds?.length === 0) return undefined
   const texts = [query.text ?? '', ...(query.words ?? [])].filter((text) => text.trim() !== '')
   const wantedWords = texts.map((text) => orInitials(searchWords(text), text))
@@ -303,7 +307,7 @@ function criteriaOf(query: SearchQuery, now: Date): Criteria | undefined {
   ]
   return {
     ...allOf('approved'),
-    ...{ categoryIds, words, facets, freeleech, minSize, maxSize },
+    ...{ categoryIds, words, facets, marks: marksOf(query), minSize, maxSize },
     created: createdAfter && { after: createdAfter, now },
     ...{ ...idFacets(ids), infoHash: ids.infoHash },
   }

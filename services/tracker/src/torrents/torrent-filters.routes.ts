@@ -60,6 +60,8 @@ export const torrentFilters = {
   maxSize: optionalInteger({ min: 0, max: Number.MAX_SAFE_INTEGER }),
   maxAge: optionalInteger({ min: 1, max: MAX_DAYS }).describe('days since the upload'),
   freeleech: queryFlag.optional(),
+  internal: queryFlag.optional().meta({ description: 'whether it was released by staff of the site' }),
+  scene: queryFlag.optional().meta({ description: 'whether it is a scene release' }),
   alive: queryFlag.optional().meta({ description: 'whether there is a seeder' }),
   uploader: z
     .string()

@@ -17,8 +17,8 @@ import type { CatalogueCache, CatalogueState } from '../search/catalogue-state.t
 import type { Found } from '../search/queries.ts'
 import type { Search } from '../search/search.ts'
 import type { Torrents } from '../torrents/torrents.ts'
-import { feedItems, INTERNAL, SCENE } from './feed-items.ts'
-import { FREELEECH, PAGE_LIMITS, SUPPORTED_PARAMETERS, toSearchQuery } from './search-query.ts'
+import { feedItems } from './feed-items.ts'
+import { PAGE_LIMITS, SUPPORTED_PARAMETERS, TAGS, type Tag, toSearchQuery } from './search-query.ts'
 import type { TorznabSettings } from './settings.ts'
 
 /** The indexer as it appears in documents. */
@@ -142,6 +142,12 @@ export function createAnswers(deps: {
   }
 }
 
+const TAG_DESCRIPTIONS: Readonly<Record<Tag, string>> = {
+  freeleech: 'Downloads are not counted',
+  internal: 'Released by staff of the site',
+  scene: 'Scene releases',
+}
+
 /** The answer to `t=caps`. */
 function capsOf(publicUrl: string, indexer: IndexerInfo, categories: readonly Category[]): Caps {
   return {
@@ -150,10 +156,6 @@ function capsOf(publicUrl: string, indexer: IndexerInfo, categories: readonly Ca
     registration: indexer.registration,
     supported: SUPPORTED_PARAMETERS,
     categories: capsCategories(categories),
-    tags: [
-      { name: FREELEECH, description: 'Downloads are not counted' },
-      { name: INTERNAL, description: 'Released by staff of the site' },
-      { name: SCENE, description: 'Scene releases' },
-    ],
+    tags: TAGS.map((name) => ({ name, description: TAG_DESCRIPTIONS[name] })),
   }
 }

@@ -2,13 +2,10 @@ import { type FeedItem, familyOfId, type ItemAttributes, itemCategories } from '
 import { bestOf, type Rates } from '../announce/lookups.ts'
 import type { CatalogueState } from '../search/catalogue-state.ts'
 import type { ListedTorrent } from '../search/listed-torrent.ts'
-import { FREELEECH } from './search-query.ts'
+import { TAGS, type Tag } from './search-query.ts'
 
 /** The Torznab ID of torrents without a category. */
 const OTHER = 8000
-
-export const INTERNAL = 'internal'
-export const SCENE = 'scene'
 
 /** Torznab IDs whose items have an author of their own. */
 const AUDIOBOOKS = 3030
@@ -72,7 +69,8 @@ export function feedItems(torrents: readonly ListedTorrent[], context: ItemConte
 }
 
 function tagsOf({ internal, scene }: ListedTorrent, { downloadPercent }: Rates): readonly string[] {
-  return [...(downloadPercent === 0 ? [FREELEECH] : []), ...(internal ? [INTERNAL] : []), ...(scene ? [SCENE] : [])]
+  const has: Readonly<Record<Tag, boolean>> = { freeleech: downloadPercent === 0, internal, scene }
+  return TAGS.filter((tag) => has[tag])
 }
 
 /** The attributes from the ids and the release name of a torrent. */

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { parseTorznabQuery } from '@vault-and-tracker/torznab-xml'
+import type { Marks } from '../search/criteria.ts'
 import type { SearchQuery } from '../search/queries.ts'
 import { SUPPORTED_PARAMETERS, toSearchQuery } from './search-query.ts'
 
@@ -27,8 +28,9 @@ test.each([
   't=search&tvdbid=1',
   't=search&cat=7000',
   't=search&cat=99999',
-  't=search&tag=internal',
-  't=search&tag=freeleech,internal',
+  't=search&tag=trusted',
+  't=search&tag=scene,trusted',
+  't=search&tag=internal,-internal',
   't=search&tag=freeleech,-freeleech',
 ])('nothing can fulfil %s', (rawQuery) => {
   expect(wantedBy(rawQuery)).toBeUndefined()
@@ -44,17 +46,19 @@ test('any id is enough, and the number of TMDB counts within the kind of search'
 })
 
 test.each([
-  ['t=search', false, undefined],
-  ['t=search&tag=freeleech', false, true],
-  ['t=movie&tag=Freeleech', false, true],
-  ['t=search&tag=-freeleech', false, false],
-  ['t=search&tag=-internal,-scene', false, undefined],
-  ['t=search&tag=freeleech', true, undefined],
-])('%s, all free: %s, wants freeleech: %s', (rawQuery, isAllFree, freeleech) => {
-  expect(wantedBy(rawQuery, isAllFree)).toMatchObject({ freeleech })
+  ['t=search', {}],
+  ['t=search&tag=freeleech', { freeleech: true }],
+  ['t=movie&tag=Freeleech', { freeleech: true }],
+  ['t=search&tag=-freeleech', { freeleech: false }],
+  ['t=search&tag=internal,-scene', { internal: true, scene: false }],
+  ['t=search&tag=scene&tag=freeleech', { freeleech: true, scene: true }],
+  ['t=search&tag=-trusted', {}],
+])('%s wants %o', (rawQuery, { freeleech, internal, scene }: Marks) => {
+  expect(wantedBy(rawQuery)).toMatchObject({ freeleech, internal, scene })
 })
 
 test('on a freeleech site, every torrent is freeleech', () => {
+  expect(wantedBy('t=search&tag=freeleech,scene', true)).not.toMatchObject({ freeleech: true })
   expect(wantedBy('t=search&tag=-freeleech', true)).toBeUndefined()
 })
 

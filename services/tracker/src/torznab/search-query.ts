@@ -5,6 +5,7 @@ import {
   type TagFilter,
   type SearchQuery as TorznabSearch,
 } from '@vault-and-tracker/torznab-xml'
+import type { Marks } from '../search/criteria.ts'
 import type { SearchQuery } from '../search/queries.ts'
 
 /** The parameters that each Torznab function supports, for `t=caps` and the query parser. */
@@ -16,8 +17,9 @@ export const SUPPORTED_PARAMETERS: Supported = {
   book: ['q', 'author', 'title', 'year', 'tag'],
 }
 
-/** The tag of torrents whose downloads are not counted for the caller. autobrr knows it by this name. */
-export const FREELEECH = 'freeleech'
+/** Tags of torrents. Downloads of freeleech ones are not counted for the caller. autobrr knows them by these names. */
+export const TAGS = ['freeleech', 'internal', 'scene'] as const
+export type Tag = (typeof TAGS)[number]
 
 /** Items on a page. */
 export const PAGE_LIMITS = { default: 25, max: 100 } as const
@@ -48,8 +50,8 @@ export function toSearchQuery(
   const idsCovered = (torznabIds: readonly number[]): readonly string[] =>
     coveredCategories(torznabIds, categories).map(({ id }) => id)
   const categoryIds = search.categories && idsCovered(search.categories)
-  const freeleech = freeleechWanted(search.tags, isAllFree)
-  if (categoryIds?.length === 0 || freeleech === 'none') return undefined
+  const marks = marksWanted(search.tags, isAllFree)
+  if (categoryIds?.length === 0 || marks === undefined) return undefined
   const { imdbid, tmdbid, tvdbid } = search.ids
   return {
     text: search.q,
@@ -61,7 +63,7 @@ export function toSearchQuery(
     },
     wanted: search.episode,
     year: search.year,
-    freeleech: freeleech === 'any' ? undefined : freeleech,
+    ...marks,
     minSize: search.minSize,
     maxSize: search.maxSize,
     createdAfter: search.maxAgeDays === undefined ? undefined : daysBefore(now, search.maxAgeDays),
@@ -70,14 +72,16 @@ export function toSearchQuery(
   }
 }
 
-/** Whether torrents with the wanted tags and none of the unwanted ones are freeleech, which is the only tag. */
-function freeleechWanted(tags: TagFilter | undefined, isAllFree: boolean): boolean | 'any' | 'none' {
-  if (tags === undefined) return 'any'
-  const [isWanted, isUnwanted] = [tags.include.includes(FREELEECH), tags.exclude.includes(FREELEECH)]
-  if (tags.include.some((tag) => tag !== FREELEECH) || (isWanted && isUnwanted)) return 'none'
-  if (isAllFree) return isUnwanted ? 'none' : 'any'
-  return isWanted ? true : isUnwanted ? false : 'any'
+/** The marks of torrents with all wanted tags and none of the unwanted ones; undefined if no torrent can have them. */
+function marksWanted({ include, exclude }: TagFilter = NO_TAGS, isAllFree: boolean): Marks | undefined {
+  if (include.some((tag) => !TAGS.some((known) => known === tag) || exclude.includes(tag))) return undefined
+  const wanted = (tag: Tag): boolean | undefined => include.includes(tag) || (exclude.includes(tag) ? false : undefined)
+  const [freeleech, internal, scene] = [wanted('freeleech'), wanted('internal'), wanted('scene')]
+  if (!isAllFree) return { freeleech, internal, scene }
+  return freeleech === false ? undefined : { internal, scene }
 }
+
+const NO_TAGS: TagFilter = { include: [], exclude: [] }
 
 /** A number of days before a time, but not before 1970, because the range of `Date` is bounded. */
 function daysBefore(now: number, days: number): Date {

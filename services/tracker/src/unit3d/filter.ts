@@ -54,6 +54,7 @@ export function readFilter(query: string): Filter {
       season,
       episode: season === undefined ? undefined : range('episodeNumber', 'episodeNumber'),
       freeleech: numbersIn(given, 'free').includes(100) || undefined,
+      internal: number('internal', 1) === 1 || undefined,
       alive: text('alive') === undefined ? undefined : true,
       uploader: text('uploader'),
       sort: SORTS.get(text('sortField') ?? '') ?? 'created',

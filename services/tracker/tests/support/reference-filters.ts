@@ -14,7 +14,7 @@ export type Catalogued = {
   readonly size: number
   readonly created: number
   readonly seeders: number
-  readonly isFreeleech: boolean
+  readonly marks: Readonly<Record<'freeleech' | 'internal' | 'scene', boolean>>
   readonly uploader: string | undefined
   /** Whether other members do not know the uploader. */
   readonly anonymous: boolean
@@ -75,7 +75,9 @@ function matches(torrent: Catalogued, name: string, value: string, context: Cont
     case 'maxAge':
       return created > context.now - Number(value) * 86_400_000
     case 'freeleech':
-      return torrent.isFreeleech === (value === 'true')
+    case 'internal':
+    case 'scene':
+      return torrent.marks[name] === (value === 'true')
     case 'alive':
       return seeders > 0 === (value === 'true')
     case 'uploader':

@@ -20,6 +20,10 @@ const NAMES: Readonly<Record<string, string>> = {
 const PHRASES: Readonly<Record<string, string>> = {
   'freeleech true': 'Freeleech',
   'freeleech false': 'Not freeleech',
+  'internal true': 'Internal',
+  'internal false': 'Not internal',
+  'scene true': 'Scene',
+  'scene false': 'Not scene',
   'alive true': 'With seeders',
   'alive false': 'Without seeders',
   'mine snatched': 'Snatched by me',

@@ -39,6 +39,14 @@ const RATES = [
   ['true', 'Freeleech'],
   ['false', 'Not freeleech'],
 ] as const
+const INTERNAL = [
+  ['true', 'Internal'],
+  ['false', 'Not internal'],
+] as const
+const SCENE = [
+  ['true', 'Scene'],
+  ['false', 'Not scene'],
+] as const
 const OWN = [
   ['unseen', 'Not seen yet'],
   ['snatched', 'Snatched by me'],
@@ -134,6 +142,20 @@ export function ListFilters({ search }: { search: ListSearch }) {
           value={search.freeleech}
           choices={RATES}
           onChange={(freeleech) => go({ freeleech })}
+        />
+        <Select
+          label="Internal"
+          all="Internal or not"
+          value={search.internal}
+          choices={INTERNAL}
+          onChange={(internal) => go({ internal })}
+        />
+        <Select
+          label="Scene"
+          all="Scene or not"
+          value={search.scene}
+          choices={SCENE}
+          onChange={(scene) => go({ scene })}
         />
         <Select
           label="My torrents"

@@ -70,6 +70,8 @@ export function readListSearch(raw: RawSearch): ListSearch {
     maxSize: numberIn(raw, 'maxSize', Number.MAX_SAFE_INTEGER),
     maxAge: numberIn(raw, 'maxAge', 36_500) || undefined,
     freeleech: oneOf(raw, 'freeleech', FLAGS),
+    internal: oneOf(raw, 'internal', FLAGS),
+    scene: oneOf(raw, 'scene', FLAGS),
     alive: oneOf(raw, 'alive', FLAGS),
     uploader: textIn(raw, 'uploader', 64),
     imdb: matching(raw, 'imdb', /^tt[1-9]\d{0,8}$|^tt0\d{1,8}$/),
