@@ -57,7 +57,6 @@ test('an uploaded torrent is found by the next search, and its file is behind th
     resolution: ['1080p'],
   })
   expect(item.attributes).not.toHaveProperty('magneturl')
-  expect(item.attributes).not.toHaveProperty('minimumratio')
 
   const file = await site.tracker.client().get(link.replace('http://tracker.test', ''))
   expect(file.status).toBe(200)
@@ -87,7 +86,7 @@ test('an item has the uploader, what its name reveals, its tags and the seed tim
   expect((await single('t=search&q=spoken+film')).attributes).toMatchObject({
     ...{ poster: ['uploader'], author: ['uploader'], tag: ['internal', 'scene'], year: ['2022'] },
     ...{ language: ['French'], audio: ['Atmos DDP 5.1'], hdr: ['DV HDR10'], video: ['H.265'] },
-    minimumseedtime: ['259200'],
+    ...{ minimumseedtime: ['259200'], minimumratio: ['1'] },
   })
 
   await site.upload('Spoken.Pack.S01.MULTi.1080p.BluRay.x264-GROUP', { anonymous: 'true' })
@@ -102,7 +101,8 @@ test('an item has the uploader, what its name reveals, its tags and the seed tim
   expect(book.attributes).not.toHaveProperty('author')
 
   await admin.patch('/api/admin/site', { seedHours: 0 })
-  expect((await single('t=search&q=spoken+film')).attributes).not.toHaveProperty('minimumseedtime')
+  const unruled = (await single('t=search&q=spoken+film')).attributes
+  expect([unruled['minimumseedtime'], unruled['minimumratio']]).toEqual([undefined, undefined])
   await admin.patch('/api/admin/site', { seedHours: null })
 })
 

@@ -155,6 +155,10 @@ search:
       selector: "[name=minimumseedtime]"
       attribute: value
       optional: true
+    minimumratio:
+      selector: "[name=minimumratio]"
+      attribute: value
+      optional: true
 `
 
 /** A double-quoted scalar of YAML 1.1 and 1.2. Other than JSON, YAML has no surrogate pairs. */

@@ -36,6 +36,7 @@ const WRITERS: Writers = {
   },
   showTitle: as('tvtitle'),
   minimumSeedSeconds: as('minimumseedtime'),
+  minimumRatio: as('minimumratio'),
 }
 
 const NAMES = Object.keys(WRITERS) as readonly (keyof Writers)[]

@@ -85,4 +85,6 @@ export type AttributeTypes = {
   languages: readonly string[]
   showTitle: string
   minimumSeedSeconds: number
+  /** Reached by upload, it ends the duty to seed before the minimum time. */
+  minimumRatio: number
 }

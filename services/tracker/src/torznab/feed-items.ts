@@ -62,7 +62,8 @@ export function feedItems(torrents: readonly ListedTorrent[], context: ItemConte
         poster: uploader,
         author: hasAuthor ? undefined : uploader,
         tags: tagsOf(torrent, best),
-        minimumSeedSeconds: requiredSeedSeconds > 0 ? requiredSeedSeconds : undefined,
+        // Seeding to a ratio of 1 is enough too; see the duties in `own-torrents`.
+        ...(requiredSeedSeconds > 0 ? { minimumSeedSeconds: requiredSeedSeconds, minimumRatio: 1 } : {}),
       },
     }
   })
