@@ -1,8 +1,15 @@
+import { readFileSync } from 'node:fs'
+import { Ajv2019 } from 'ajv/dist/2019.js'
 import { parse } from 'yaml'
 import { z } from 'zod'
 
-// Definitions of indexers as Prowlarr and Jackett read them: the structure that their schema (version 11) requires of a
-// definition like ours, and their templates.
+// Definitions of indexers as Prowlarr and Jackett read them: their schema (version 11), the structure of a definition like
+// ours, and their templates.
+
+const SCHEMA = new URL('../fixtures/cardigann-v11.json', import.meta.url)
+/** Without formats, because the structure below checks the URLs. */
+const ajv = new Ajv2019({ allErrors: true, strict: false, validateFormats: false })
+const isValid = ajv.compile(JSON.parse(readFileSync(SCHEMA, 'utf8')))
 
 const text = z.string().min(1)
 const inputs = z.record(text, z.union([z.string(), z.number()]))
@@ -45,9 +52,11 @@ const DEFINITION = z.strictObject({
 })
 export type Definition = z.infer<typeof DEFINITION>
 
-/** Reads a definition. Throws if it does not have the required structure. */
+/** Reads a definition. Throws if it violates the schema or does not have the required structure. */
 export function readDefinition(yaml: string): Definition {
-  return DEFINITION.parse(parse(yaml))
+  const definition: unknown = parse(yaml)
+  if (!isValid(definition)) throw new Error(ajv.errorsText(isValid.errors))
+  return DEFINITION.parse(definition)
 }
 
 /** The values of templates by their names, such as `.Query.Q`. Missing ones are empty. */
