@@ -253,3 +253,22 @@ test('old events are deleted, and all except the newest', async () => {
   await store.expire(new Date(0), 3)
   expect(await kept()).toEqual(all.slice(-3))
 })
+
+test('a client that comes back learns whether it may have missed events', async () => {
+  const stored = await tracker.sql<{ id: string }>('select id from events order by id')
+  const [oldest = 0, newest = 0] = [stored[0], stored.at(-1)].map((row) => Number(row?.id))
+  const toldAfter = async (id: number): Promise<readonly string[]> => {
+    const reader = await open(replica, after(id))
+    await eventually(() => reader.missed().length > 0 || reader.events.at(-1)?.id === newest)
+    return reader.missed()
+  }
+  expect(await toldAfter(oldest - 2)).toEqual([`{"after":${String(oldest - 2)}}`])
+  expect(await toldAfter(oldest - 1)).toEqual([])
+  expect(await toldAfter(oldest)).toEqual([])
+  // The id of a database that was restored since.
+  expect(await toldAfter(newest + 1)).toEqual([`{"after":${String(newest + 1)}}`])
+  // More than are sent again.
+  await tracker.sql('select setval(pg_get_serial_sequence($1, $2), $3)', ['events', 'id', newest + 1_001])
+  await upload('Far.2026.720p.WEB')
+  expect(await toldAfter(newest)).toEqual([`{"after":${String(newest)}}`])
+})

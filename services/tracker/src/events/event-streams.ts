@@ -34,7 +34,7 @@ export function createEventStreams(deps: { events: Events; random: () => number 
     prepare: events.refresh,
 
     /**
-     * Sends the events after an id, then each new one.
+     * Sends the events after an id, then each new one. `missed` precedes them if there may have been others.
      *
      * @param lastId the last event that the client knows; undefined for new events only
      * @throws ApiError UNAVAILABLE if there are too many clients
@@ -63,6 +63,8 @@ export function createEventStreams(deps: { events: Events; random: () => number 
       // A client that loses its connection before the first event comes back with this id.
       client.write(`retry: ${RETRY_MS.least + Math.floor(deps.random() * RETRY_MS.spread)}\nid: ${from}\n\n`)
       const replay = async (): Promise<void> => {
+        if (lastId !== undefined && (lastId !== from || (lastId < newest && (await events.hasExpired(lastId)))))
+          client.write(`event: missed\ndata: {"after":${lastId}}\n\n`)
         let cursor = from
         while (client.isOpen()) {
           const newest = events.last()

@@ -32,7 +32,7 @@ export const eventEndpoints = [
     operationId: 'streamEvents',
     summary:
       'Stream each new torrent when it is approved, as server-sent events of the type `torrent`; `Last-Event-ID` ' +
-      'continues after that event, for a week and up to 1,000 events',
+      'continues after that event, for a week and up to 1,000 events; `missed` comes first if there may be others',
     answerTypes: ['text/event-stream'],
     handle: async ({ caller }, { eventStreams, isAdmitted }) => {
       await eventStreams.prepare()

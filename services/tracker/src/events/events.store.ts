@@ -16,6 +16,15 @@ export function createEventStore(db: Db): EventStore {
         .limit(limit)
         .execute(),
 
+    hasExpired: async (id) => {
+      const row = await db
+        .selectFrom('events')
+        .select((eb) => eb.fn.min('id').as('oldest'))
+        .executeTakeFirst()
+      // Ids that were never used look the same.
+      return row?.oldest == null || row.oldest > id + 1
+    },
+
     expire: async (before, most) => {
       await db
         .deleteFrom('events')

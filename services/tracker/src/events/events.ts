@@ -37,6 +37,8 @@ export type EventStore = {
   newest(): Promise<number>
   /** Events after an id, in order. */
   after(id: number, limit: number): Promise<readonly StoredEvent[]>
+  /** Whether an event after an id may have been deleted. */
+  hasExpired(id: number): Promise<boolean>
   /** Deletes events from before a time, and all except the newest. */
   expire(before: Date, most: number): Promise<void>
 }
@@ -102,6 +104,8 @@ export function createEvents(deps: {
 
     /** Passes all committed events to the listeners. @returns the id of the last one */
     refresh,
+
+    hasExpired: (id: number): Promise<boolean> => store.hasExpired(id),
 
     /** The id up to which the listeners know all events. */
     last: (): number => last ?? 0,

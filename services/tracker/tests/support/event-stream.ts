@@ -12,6 +12,8 @@ export type EventReader = {
   /** The id with which an EventSource would come back. */
   lastId(): number
   names(): readonly string[]
+  /** The data of the events `missed`. */
+  missed(): readonly string[]
   /** Whether the server has ended the stream. */
   isEnded(): boolean
   close(): void
@@ -22,6 +24,7 @@ export async function openEvents(url: string, headers: Readonly<Record<string, s
   const closing = new AbortController()
   const response = await fetch(`${url}/api/events`, { headers, signal: closing.signal })
   const events: ReceivedEvent[] = []
+  const missed: string[] = []
   let [lastId, isEnded, text] = [-1, false, '']
   const take = (block: string): void => {
     const fields = new Map(block.split('\n').map((line) => [line.split(': ', 1)[0] ?? '', line.replace(/^\w+: /, '')]))
@@ -30,6 +33,7 @@ export async function openEvents(url: string, headers: Readonly<Record<string, s
     const data = fields.get('data')
     if (fields.get('event') === 'torrent' && data !== undefined)
       events.push({ ...(JSON.parse(data) as ReceivedEvent), id: lastId })
+    if (fields.get('event') === 'missed') missed.push(data ?? '')
   }
   const read = async (): Promise<void> => {
     for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
@@ -49,6 +53,7 @@ export async function openEvents(url: string, headers: Readonly<Record<string, s
     events,
     lastId: () => lastId,
     names: () => events.map(({ name }) => name),
+    missed: () => missed,
     isEnded: () => isEnded,
     close: () => closing.abort(),
   }
