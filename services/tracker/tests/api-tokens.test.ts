@@ -317,6 +317,9 @@ test('an API token reads the feeds of its member, and downloads from them with t
   const [item, ...others] = (await readFeed(await feed(both.token))).items
   expect([item?.title, others]).toEqual(['Listed.Harbour.S01E01.1080p.WEB.x264-GRP', []])
   expect((await readFeed(await feed(both.token, ''))).items).toEqual([])
+  const withHeader = (token: string) =>
+    createClient(replica.url).get(`/api/feeds/rss?savedSearch=${search.member('id')}`, bearer(token))
+  expect((await readFeed(await withHeader(both.token))).items).toEqual([item])
   const download = (url: string) => createClient(replica.url).get(url.replace('http://tracker.test', ''))
   expect((await download(item?.link ?? '')).status).toBe(200)
   const reading = await createToken(alice.client, ['torznab'])
@@ -324,8 +327,9 @@ test('an API token reads the feeds of its member, and downloads from them with t
   expect(refusalIn(await download(unloadable?.link ?? ''))).toEqual([403, expect.stringMatching(/scope download\.$/)])
   const foreign = await createToken(bob.client, ['torznab'])
   expect((await feed(foreign.token)).status).toBe(404)
-  expect((await feed(`${both.token}x`)).status).toBe(401)
-  expect((await feed((await createToken(alice.client, ['read'])).token)).status).toBe(403)
+  const { token: unfit } = await createToken(alice.client, ['read'])
+  for (const ask of [feed, withHeader])
+    expect([(await ask(unfit)).status, (await ask(`${both.token}x`)).status]).toEqual([403, 401])
 })
 
 test('a feed whose token begins like an API token works', async () => {

@@ -2,12 +2,14 @@ import type { Guard } from '@vault-and-tracker/rest'
 import { clientAddress, type TrustedProxies } from '@vault-and-tracker/service-kit/http/client-address'
 import type { Request, Response } from 'express'
 import { apiError } from '../errors.ts'
+import { bearerOf } from '../http/bearer.ts'
 import type { FeedCaller, SignedInUser, TrackerSurface } from '../surface.ts'
+import { isTokenText } from '../tokens/token-text.ts'
 import type { FeedRequest, Feeds } from './feeds.ts'
 
 /**
- * Admits requests with the token of a feed, an API token or the key of a link. Feed readers have no cookies; a feed without
- * a token is for extensions of browsers, which have the session.
+ * Admits requests with the token of a feed, an API token or the key of a link. Few feed readers send headers, and none has
+ * cookies; a feed without a token is for extensions of browsers, which have the session.
  */
 export function createFeedGuard(deps: {
   feeds: Pick<Feeds, 'admit'>
@@ -25,6 +27,8 @@ export function createFeedGuard(deps: {
         return { kind: 'download', address, key: token, torrent: query.get('id') ?? '' }
       const list = { savedSearch: query.get('savedSearch'), category: query.get('category') }
       if (tokens.length > 0) return { kind: 'search', address, by: token, list }
+      const bearer = bearerOf(request)
+      if (bearer !== undefined && isTokenText(bearer)) return { kind: 'search', address, by: bearer, list }
       const { session } = await deps.sessions({ ...endpoint, access: 'member' }, request, response)
       return { kind: 'search', address, by: session.account, list }
     }

@@ -33,7 +33,10 @@ const feed = {
   isConditional: true,
   errors: ['NOT_FOUND'],
   query: z.object({
-    token: z.string().optional().meta({ description: 'of this feed, or an API token; without it, the cookie counts' }),
+    token: z
+      .string()
+      .optional()
+      .meta({ description: 'of this feed, or an API token; otherwise `Authorization` or the cookie counts' }),
     savedSearch: z.string().optional().meta({ description: 'id; with an API token or the cookie' }),
     category: z.string().optional().meta({ description: 'slug; with an API token or the cookie' }),
   }),
