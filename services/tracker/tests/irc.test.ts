@@ -387,4 +387,6 @@ test('the definition for autobrr names this site and its listener', async () => 
   expect(text).toContain(`name: "The \\"Site\\": #1"\nidentifier: "trackertest"`)
   expect(text).toContain(`server: "tracker.test"\n  port: ${String(port)}\n  tls: false`)
   expect(text).toContain(JSON.stringify(LINE_PATTERN))
+  const { json } = await tracker.client().get('/api/site')
+  expect(json).toMatchObject({ irc: { host: 'tracker.test', port, tls: false, channel: '#announce' } })
 })

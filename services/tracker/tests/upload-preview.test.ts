@@ -67,6 +67,7 @@ test('visitors can see the registration mode', async () => {
   expect((await tracker.client().get('/api/site')).json).toEqual({
     registration: 'invite',
     torznabUrl: 'http://tracker.test/api/torznab',
+    irc: null,
     sendsEmail: false,
     awaitsSetup: true,
   })

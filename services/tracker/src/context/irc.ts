@@ -8,6 +8,7 @@ import { createAudience } from '../events/audience.ts'
 import type { Events } from '../events/events.ts'
 import { whenRevoked } from '../invalidation/invalidation.ts'
 import type { IrcSite } from '../irc/autobrr.ts'
+import { CHANNEL } from '../irc/irc-messages.ts'
 import { createIrcServer, type IrcServer } from '../irc/irc-server.routes.ts'
 import { createIrcSignIn } from '../irc/irc-sign-in.ts'
 import type { Connections } from './connections.ts'
@@ -43,7 +44,7 @@ export async function createIrcPart(
   const url = new URL(config.IRC_URL ?? `${files === undefined ? 'irc' : 'ircs'}://${host}:${String(config.IRC_PORT)}`)
   const tls = url.protocol === 'ircs:'
   const port = url.port === '' ? (tls ? 6_697 : 6_667) : Number(url.port)
-  const reached = { publicUrl: config.PUBLIC_URL, host: url.hostname, port, tls }
+  const reached = { publicUrl: config.PUBLIC_URL, host: url.hostname, port, tls, channel: CHANNEL }
   return { irc, ircSite: async () => ({ name: (await parts.siteConfiguration.look()).name ?? host, ...reached }) }
 }
 

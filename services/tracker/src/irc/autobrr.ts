@@ -1,5 +1,5 @@
 import { LINE_FIELDS, LINE_PATTERN } from './announce-line.ts'
-import { ANNOUNCER, CHANNEL } from './irc-messages.ts'
+import { ANNOUNCER } from './irc-messages.ts'
 
 /** The site, and where its IRC listener is reached. */
 export type IrcSite = {
@@ -9,10 +9,11 @@ export type IrcSite = {
   readonly host: string
   readonly port: number
   readonly tls: boolean
+  readonly channel: string
 }
 
 /** A definition of this site that autobrr takes as a custom definition, in YAML. */
-export function autobrrDefinition({ name, publicUrl, host, port, tls }: IrcSite): string {
+export function autobrrDefinition({ name, publicUrl, host, port, tls, channel }: IrcSite): string {
   const text = JSON.stringify
   return `---
 name: ${text(name)}
@@ -38,7 +39,7 @@ irc:
   port: ${port}
   tls: ${tls}
   channels:
-    - ${text(CHANNEL)}
+    - ${text(channel)}
   announcers:
     - ${text(ANNOUNCER)}
   settings:

@@ -63,6 +63,10 @@ const information = z
   .object({
     registration: policy.registration,
     torznabUrl: z.string().meta({ description: 'the Torznab URL for automation tools' }),
+    irc: z
+      .object({ host: z.string(), port: z.int(), tls: z.boolean(), channel: z.string() })
+      .nullable()
+      .meta({ description: 'where new torrents are announced; null without a listener' }),
     sendsEmail: z.boolean().meta({ description: 'whether users can reset their password by email' }),
     awaitsSetup: z
       .boolean()
@@ -71,9 +75,15 @@ const information = z
   .meta({ id: 'Site' })
 
 /** Information about the site for visitors who have not signed in. */
-type SiteInformation = () => Promise<z.output<typeof information>>
+type SiteInformation = () => Promise<Omit<z.output<typeof information>, 'irc'>>
+/** Undefined without an IRC listener. */
+type IrcAddress = () => Promise<z.output<typeof information>['irc'] | undefined>
 
-const endpoint = endpoints<{ siteConfiguration: SiteConfiguration; siteInformation: SiteInformation }>()
+const endpoint = endpoints<{
+  siteConfiguration: SiteConfiguration
+  siteInformation: SiteInformation
+  ircSite: IrcAddress
+}>()
 const admin = { tag: 'site', access: 'admin', limit: 'write' } as const
 
 /** Site-wide settings. */
@@ -156,8 +166,12 @@ export const siteInformationEndpoints = [
     method: 'GET',
     path: '/api/site',
     operationId: 'getSite',
-    summary: 'Get the registration mode, the URL of the Torznab API, and whether the site awaits its setup',
+    summary: 'Get the registration mode, the addresses for tools, and whether the site awaits its setup',
     answer: information,
-    handle: (_input, { siteInformation }) => siteInformation(),
+    handle: async (_input, { siteInformation, ircSite }) => {
+      const irc = await ircSite()
+      const address = irc && { host: irc.host, port: irc.port, tls: irc.tls, channel: irc.channel }
+      return { ...(await siteInformation()), irc: address ?? null }
+    },
   }),
 ]

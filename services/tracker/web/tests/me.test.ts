@@ -1,9 +1,10 @@
 import { expect, test } from '@jest/globals'
+import { freePort } from '@vault-and-tracker/dev-env'
 import { bearer, createToken } from '../../tests/support/api-tokens.ts'
 import { PASSWORD } from '../../tests/support/tracker.ts'
 import { addTorrent, DESKTOP, NARROW, useSite } from './support/site.ts'
 
-const site = useSite()
+const site = useSite({ IRC_PORT: String(await freePort()), IRC_URL: 'ircs://irc.test' })
 
 test('members see their statistics and choose whether to share them', async () => {
   const member = await site.tracker.signedIn('stats')
@@ -34,6 +35,16 @@ test('keys are hidden until shown, copied while hidden, and reset', async () => 
   expect(await problems('me-keys')).toEqual([])
   await page.getByRole('button', { name: 'Copy passkey' }).click()
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe(passkey)
+  for (const [what, address] of [
+    ['UNIT3D API', 'http://tracker.test'],
+    ['Definition for Jackett and Prowlarr', 'http://tracker.test/api/torznab/definition.yml'],
+    ['IRC server', 'irc.test'],
+    ['IRC port (TLS)', '6697'],
+    ['Definition for autobrr', 'http://tracker.test/autobrr.yaml'],
+  ] as const) {
+    await page.getByRole('button', { name: `Copy ${what}` }).click()
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(address)
+  }
   await page.getByRole('button', { name: 'Show passkey' }).click()
   await page.getByText(passkey, { exact: true }).waitFor()
 

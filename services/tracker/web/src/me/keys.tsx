@@ -9,6 +9,7 @@ import { ownStats, ownUser, site } from '../api/queries.ts'
 import { PasskeyConsequences } from '../release/passkey-consequences.tsx'
 import { Webhooks } from '../standing/webhooks.tsx'
 import { ApiTokens } from './api-tokens.tsx'
+import { Automation } from './automation.tsx'
 import { OwnSwitch } from './own-switch.tsx'
 import { TorznabMeter } from './torznab-meter.tsx'
 
@@ -27,9 +28,8 @@ export function Keys({ user }: { user: OwnUser }) {
           ]}
         />
         <p className="prose">
-          In Sonarr, Radarr and Prowlarr, enter the Torznab URL, and an API token or the passkey as the API key. Jackett
-          needs the <a href="/api/torznab/definition.yml">definition of this site</a>. Keep the passkey secret: anyone
-          who has it can act as you.
+          In Sonarr, Radarr and Prowlarr, enter the Torznab URL, and an API token or the passkey as the API key. Keep
+          the passkey secret: anyone who has it can act as you.
         </p>
         <OwnSwitch user={user} of="passkeyOpensTorznab" label="Accept my passkey for Torznab" />
         <div className="form-actions">
@@ -39,6 +39,7 @@ export function Keys({ user }: { user: OwnUser }) {
         </div>
       </div>
       <ApiTokens />
+      <Automation />
       <Webhooks whose="own" />
       <TorznabMeter />
       {isAsking && <ResetPasskey id={user.id} onClose={() => setAsking(false)} />}
