@@ -1,4 +1,4 @@
-// `pnpm test:unit`: the tests beside their sources, and all tests of packages that need no server, in one short run.
+// `pnpm test:unit`: the tests next to their sources, and all tests of packages that need no server, in one short run.
 import { readdirSync } from 'node:fs'
 import base from './jest.config.base.js'
 

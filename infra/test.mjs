@@ -70,7 +70,7 @@ async function shell(script, isShown = false) {
   return await capture('sh', ['-c', script], { cwd: ROOT, env, timeoutMs: TIMEOUT_MS, isShown })
 }
 
-/** One after the other, beside the tests: most use one processor only. */
+/** One after the other, during the tests: most use one processor only. */
 async function runGates() {
   /** @type {{ scripts: Record<string, string> }} */
   const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))

@@ -23,7 +23,7 @@ import { announceQuery, escapeAll, PASSKEY } from './support/query.ts'
 import { bytes, RUNS } from './support/random.ts'
 import { encodeFixture, hybridFixture, multiFile, singleFile } from './support/torrents.ts'
 
-/** Of some bytes, as every character of these with a meaning may damage them. */
+/** Bytes that are damaged by inserting the characters with a meaning. */
 const damagedBytes = (seeds: readonly Uint8Array[], interesting: string): fc.Arbitrary<Buffer> =>
   damagedTexts(
     seeds.map((seed) => Buffer.from(seed).toString('latin1')),

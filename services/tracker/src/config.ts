@@ -49,7 +49,7 @@ export const settings = z.object({
   }),
   ...group('Postgres and Redis', {
     SEARCH_POOL_SIZE: integer({ min: 1, max: 100, fallback: 2 }).describe(
-      'Additional connections to Postgres for searches, at most half the cores of Postgres.',
+      'Additional connections to Postgres for searches, at most half the cores of its server.',
     ),
     SWARM_REDIS_URL: redisUrls()
       .meta({ secret: true })
@@ -78,8 +78,8 @@ export const settings = z.object({
         'only logged.',
     ),
     ADDRESS_LOG_DAYS: integer({ min: 0, max: 366, fallback: 30 }).describe(
-      'Days that the address of a user stays after its last request, for administrators who look for shared accounts; ' +
-        '0 to store none.',
+      'Days to keep the IP address of a user after the last request from it, for administrators who look for shared ' +
+        'accounts; 0 to store none.',
     ),
     UPLOAD_BYTES_PER_DAY: integer({ min: 0, max: Number.MAX_SAFE_INTEGER, fallback: 512 * 1024 ** 2 }).describe(
       'Bytes of .torrent files that a member can upload per day (UTC); 0 for no limit. Staff have no limit.',
@@ -121,8 +121,8 @@ export const settings = z.object({
     REST_WRITE_LIMIT: limit(10).describe('Writes per user and minute; 0 for no limit.'),
     REST_STAFF_WRITE_LIMIT: limit(60).describe('Writes per moderator or administrator and minute; 0 for no limit.'),
     AUTH_LIMIT: limit(5).describe(
-      'Sign-ins, registrations and password changes in five minutes per address and account, ten times as many per ' +
-        'address, and four times as many codes of a second factor per account and hour; 0 for no limit.',
+      'Sign-ins, registrations and password changes per IP address and account in five minutes; 0 for no limit. The ' +
+        'limit per IP address is ten times higher; that of second-factor codes four times higher, per account and hour.',
     ),
   }),
   ...group('IRC', {
@@ -154,7 +154,7 @@ export const settings = z.object({
           'downloads.',
       ),
     TORZNAB_LOG_DAYS: integer({ min: 1, max: 366, fallback: 30 }).describe(
-      'Days that requests stay in the request log. Statistics are permanent.',
+      'Days to keep requests in the request log. Statistics are permanent.',
     ),
     TORZNAB_LOG_REQUESTS: integer({ min: 1_000, max: 100_000_000, fallback: 1_000_000 }).describe(
       'Maximum number of requests in the log. The oldest are deleted first.',

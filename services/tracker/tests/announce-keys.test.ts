@@ -161,7 +161,7 @@ describe('a key ends in all processes', () => {
     await expectEnd(keyOfCategory, () => categories.remove(maps.id))
   })
 
-  test('when its member is suspended, and goes on with them', async () => {
+  test('when its member is suspended, and works again with them', async () => {
     const { key } = await createKey()
     const { accounts } = site.tracker.context.useCases
     await expectEnd(key, () => accounts.change(alice.id, { state: 'suspended' }), true)

@@ -197,7 +197,7 @@ test('chosen kinds of unread notices are mailed, at most once an hour, by one of
 test('an address that the server refuses is reported without the address', async () => {
   await tracker.sql("update users set email = 'someone@refused.example.org' where username = 'last'")
   await request('someone@refused.example.org')
-  await eventually(() => tracker.logged().includes('could not send an email'))
+  await eventually(() => tracker.logged().includes('sending an email failed'))
   expect(tracker.logged()).not.toContain('refused.example.org')
 })
 

@@ -49,7 +49,7 @@ async function refusalOf(code: string) {
 const WRONG = { status: 403, json: { error: { code: 'FORBIDDEN', message: expect.stringMatching(/^code: /) } } }
 const CLOSED = { status: 409, json: { error: { code: 'CONFLICT', message: expect.not.stringMatching(/^\w+: /) } } }
 
-test('the code of any replica creates and signs in the first administrator, once', async () => {
+test('a code from any replica creates and signs in the first administrator, only once', async () => {
   const [old, code] = [await issueCode(), await issueCode(replica)]
   expect(code).toMatch(/^[a-z2-9]{26}$/)
   expect(await awaitsSetup(tracker)).toBe(true)

@@ -220,7 +220,7 @@ test('a receiver that accepts a request and never responds fails with a timeout,
   await eventually(() => to('/up').length === 1)
 })
 
-test('a change of a webhook neither repeats the torrent under way nor forgives its receiver', async () => {
+test('a change of a webhook does not resend the torrent in progress or reset the failures of its receiver', async () => {
   statusFor = (path) => (path === '/changed' ? 0 : 204)
   const id = await add(bob.client, '/changed')
   await add(alice.client, '/other')

@@ -75,7 +75,10 @@ const keyringEnv = group('Keys', {
       'Key-encryption keys, `{"active":"2026-11","keys":{"2026-11":"<openssl rand -base64 32>"}}` or `id:base64,id:base64`, ' +
         'best in a file (`VAULT_KEYRING_FILE`), which the command `keyring` can change. Required unless `TRANSIT_URL` is set.',
     ),
-  VAULT_KEYRING_ACTIVE: z.string().optional().describe('ID of the active key of `id:base64,id:base64`.'),
+  VAULT_KEYRING_ACTIVE: z
+    .string()
+    .optional()
+    .describe('ID of the active key, if `VAULT_KEYRING` has the form `id:base64,id:base64`.'),
   TRANSIT_URL: transitUrl
     .optional()
     .describe(
@@ -133,7 +136,7 @@ const signInEnv = group('Sign-in', {
     })
     .optional()
     .describe(
-      'Roles of groups: `vault-admins=administrator; shop-team=editor:shop,shop-eu; security=auditor`. Several groups add up.',
+      'Roles by group: `vault-admins=administrator; shop-team=editor:shop,shop-eu; security=auditor`. Members of several groups have all their roles.',
     ),
   OIDC_GROUPS_CLAIM: z
     .string()
@@ -165,7 +168,7 @@ export const settings = z.object({
   ...group('Administrators', {
     ADMIN_TOKEN: adminToken
       .meta({ secret: true })
-      .describe('Administrator token, at least 32 characters. Create one with `openssl rand -hex 32`.'),
+      .describe('Admin token, at least 32 characters. Create one with `openssl rand -hex 32`.'),
     ADMIN_TOKEN_PREVIOUS: adminToken
       .optional()
       .meta({ secret: true })
@@ -185,10 +188,10 @@ export const settings = z.object({
   }),
   ...group('Limits', {
     FETCH_RATE_LIMIT: limit(300).describe(
-      '`GET /v1/secrets` requests per address and minute, ten times as many for `/v1/secrets/changes`; 0 for no limit.',
+      '`GET /v1/secrets` requests per address and minute; 0 for no limit. Ten times higher for `/v1/secrets/changes`.',
     ),
     SIGNATURE_FAILURE_LIMIT: limit(100).describe(
-      'Failed signatures per address, project and minute, ten times as many per address; 0 for no limit.',
+      'Failed signatures per address, project and minute; 0 for no limit. Ten times higher per address alone.',
     ),
     ADMIN_FAILURE_LIMIT: limit(10).describe('Wrong admin tokens per address in five minutes; 0 for no limit.'),
     WRITE_RATE_LIMIT: limit(600).describe(

@@ -84,7 +84,7 @@ export const ERRORS = {
     status: 429,
     bare: true,
     meaning:
-      'Too many requests or failures from this address, or failures or writes of this project or administrator; see Retry-After.',
+      'A rate limit of this IP address, project or administrator was exceeded. Retry-After has the seconds to wait.',
   },
   internal_error: { status: 500, bare: false, meaning: 'The vault failed. Its log shows why.' },
   decryption_failed: {
@@ -111,7 +111,7 @@ class RetryAfter extends Error {
   readonly seconds: number
 
   constructor(seconds: number, cause: unknown) {
-    super('a dependency is left alone for a while', { cause })
+    super('a dependency failed recently and is not retried yet', { cause })
     this.seconds = seconds
   }
 }

@@ -149,7 +149,7 @@ export type ReplicaPair = {
 /** How long nginx may take to finish requests to a replica, according to docs/operations.md. */
 const DRAIN_MS = 2_000
 const CLIENTS = TRIALS > 1 ? 32 : 8
-/** Of each client after an answer, so that the clients do not take the processor from nginx and the replicas. */
+/** The pause of each client after a response, so that the clients do not take the processor from nginx and the replicas. */
 const PAUSE_AFTER_ANSWER_MS = 10
 
 /** The addresses of the replicas in the notation of nginx. A replica that is `down` gets no requests. */

@@ -101,7 +101,7 @@ try {
   )
   await step('the previous build serves with the new schema', () => sleep(PHASE_MS))
   await step(
-    'this build starts beside it',
+    'this build starts alongside it',
     each((service) => service.start('current')),
   )
   use(['previous', 'current'])

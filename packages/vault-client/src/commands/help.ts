@@ -64,7 +64,8 @@ Examples:
 `
 
 export const EXCHANGE_HELP = `
-The vault accepts an ID token once. GitHub and Forgejo issue one for each command; GitLab and Kubernetes do not.
+An ID token can be exchanged for one key. GitHub and Forgejo issue a new token for each command. GitLab and Kubernetes do
+not: exchange it once, and use the key file for all commands.
 
 Examples:
   $ vault exchange --output job.key

@@ -10,7 +10,7 @@ export type OidcOptions = {
   readonly idTokenFile?: string
 }
 
-/** Of its life, when a key is replaced. */
+/** The fraction of its lifetime after which a key is replaced. */
 const RENEWED_AT = 0.8
 
 /** Whether the options or the file of an ID token ask for an exchange. */

@@ -4,7 +4,7 @@ import { trustCommands } from './trust.ts'
 
 const TRUST_HELP = `
 A claim is a name and a pattern, in which * stands for any characters. A name that starts with a slash is a path to a
-nested claim. At least one claim has to name an owner, such as a repository, project or namespace.
+nested claim. At least one claim has to identify an owner, such as a repository, project or namespace.
 
 Examples:
   $ vault admin trust add shop deploy --issuer https://token.actions.githubusercontent.com \\

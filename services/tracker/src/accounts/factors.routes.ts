@@ -43,7 +43,7 @@ const creationOptions = z
   })
   .meta({ id: 'SecurityKeyCreation' })
 
-const code = text({ min: 1, max: 64 }).meta({ description: 'from an authenticator app, or a recovery code' })
+const code = text({ min: 1, max: 64 }).meta({ description: 'code of an authenticator app, or a recovery code' })
 
 /** A second factor that a user presents. */
 export const proof = z.union([

@@ -12,7 +12,7 @@ const CODE_CHARACTERS = 26
 export type SetupRefusal = 'wrong-code' | 'closed'
 
 /**
- * The store of setup codes. Codes work for 24 hours by the clock of Postgres, and only as long as the site never had an
+ * The store of setup codes. Codes work for 24 hours according to the clock of Postgres, and only as long as the site never had an
  * administrator. Each method is one atomic change.
  */
 export type FirstAdministratorStore = {

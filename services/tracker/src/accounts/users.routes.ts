@@ -22,7 +22,7 @@ const managedUser = publicUser
   .extend({
     email: z.string(),
     suspendedUntil: time.nullable().meta({ description: 'the end of the suspension, if it has one' }),
-    stateReason: z.string().nullable().meta({ description: 'of a suspension or ban; the user sees it' }),
+    stateReason: z.string().nullable().meta({ description: 'reason for a suspension or ban, which the user sees' }),
     apiBlocked: z.boolean(),
     canDownload: z.boolean(),
     invitesLeft: z.int(),
@@ -113,7 +113,7 @@ export const userEndpoints = [
         state,
         suspendedUntil: givenTime
           .nullable()
-          .meta({ description: 'of a suspended user; without it, the suspension has no end' }),
+          .meta({ description: 'end of a suspension; without it, the suspension has no end' }),
         apiBlocked: z.boolean(),
         canDownload: z.boolean(),
         invitesLeft: z.int().min(0, 'must not be negative').max(10_000, 'must be at most 10000'),

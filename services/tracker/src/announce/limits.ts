@@ -132,7 +132,7 @@ type OverCount = {
   examined: number
   /** The number of them that may be of new clients, in all processes. */
   allowance: number | Promise<number> | undefined
-  /** Those for which it was used, in this process and in all. */
+  /** The number of announces that used the allowance: in this process, and in all processes. */
   added: number
   shared: number
 }

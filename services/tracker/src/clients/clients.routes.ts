@@ -40,13 +40,13 @@ const clients = z
           version: z.string().nullable(),
           peers: z.int().meta({ description: 'average per day' }),
           users: z.int().meta({ description: 'the most on one day' }),
-          share: z.number().meta({ description: 'of all peers, from 0 to 1' }),
+          share: z.number().meta({ description: 'share of all peers, from 0 to 1' }),
           lastSeen: time,
           isAllowed: z.boolean(),
           rule: rule.nullable().meta({ description: 'the rule that decided; null if none matches' }),
         }),
       )
-      .meta({ description: 'of the last 30 days, those with most peers first; at most 200' }),
+      .meta({ description: 'clients of the last 30 days, most peers first; at most 200' }),
   })
   .meta({ id: 'Clients' })
 

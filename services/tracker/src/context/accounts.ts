@@ -70,7 +70,7 @@ export async function createAccountUseCases(
     background.add({
       everyMs: MAIL_NOTICES_EVERY_MS,
       task: mailNotices,
-      onError: (error) => logger.warn({ err: error }, 'could not mail notices; will retry'),
+      onError: (error) => logger.warn({ err: error }, 'emailing notices failed; will retry'),
     })
   const peerTtlMs = timeToLive(config.ANNOUNCE_INTERVAL) * 1_000
   return {
@@ -116,7 +116,7 @@ async function createMail({ config, logger, resources }: Connections): Promise<O
   const outbox = createOutbox({
     send: createSmtpSender({ url, from: SMTP_FROM ?? `tracker@${new URL(PUBLIC_URL).hostname}` }),
     // The messages of the library repeat addresses and what the server said.
-    onFailure: (error) => logger.warn({ code: errorCode(error) }, 'could not send an email'),
+    onFailure: (error) => logger.warn({ code: errorCode(error) }, 'sending an email failed'),
   })
   resources.defer(() => outbox.stop())
   return outbox

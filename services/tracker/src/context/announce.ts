@@ -83,7 +83,7 @@ export async function createAnnounceEngine(connections: Connections, addresses: 
     clock,
     settleSeconds: SETTLE_SECONDS,
     onCompleted: (torrents) => connections.invalidations.publish(...torrents.flatMap(changesOf)),
-    onError: (error) => logger.warn({ err: error }, 'could not read or write an accounting batch; will retry'),
+    onError: (error) => logger.warn({ err: error }, 'accounting batch failed; will retry'),
   })
   const statistics = createSwarmStatisticsPart(connections, redis, swarms)
   const clients = createClientsPart(connections, redis)
@@ -170,7 +170,7 @@ function addRemovals(
   swarms: Swarms,
 ): Removals {
   const onError = (error: unknown): void =>
-    logger.warn({ err: error }, 'could not remove a user from the swarms; will retry')
+    logger.warn({ err: error }, 'removing a user from the swarms failed; will retry')
   const removals = createRemovals({
     gathered: createGatheredTransfers(redis),
     store: createRemovalStore(db, 2 * swarmSettings(config).timeToLive),

@@ -122,14 +122,14 @@ function addBackground({ db, logger, background }: Connections, torrents: Torren
   background.add({
     everyMs: PURGE_EVERY_MS,
     task: () => torrents.purgeDeleted(),
-    onError: (error) => logger.warn({ err: error }, 'could not purge deleted torrents; will retry'),
+    onError: (error) => logger.warn({ err: error }, 'purging deleted torrents failed; will retry'),
   })
   background.add({
     everyMs: REINDEX_EVERY_MS,
     task: createReindex({
       store: createReindexStore(db),
-      onUnreadable: (error, torrent) => logger.error({ err: error, torrent }, 'could not read the name of a torrent'),
+      onUnreadable: (error, torrent) => logger.error({ err: error, torrent }, 'reading a release name failed'),
     }),
-    onError: (error) => logger.warn({ err: error }, 'could not index release names again; will retry'),
+    onError: (error) => logger.warn({ err: error }, 'release name reindex failed; will retry'),
   })
 }

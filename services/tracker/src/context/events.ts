@@ -20,7 +20,7 @@ export function createTorrentEvents(
   parts: Pick<Parameters<typeof createEvents>[0], 'torrents' | 'catalogue'>,
 ): Events {
   const events = createEvents({ ...parts, store: createEventStore(db), publicUrl: config.PUBLIC_URL, clock })
-  const onError = (error: unknown): void => logger.warn({ err: error }, 'could not read events; will retry')
+  const onError = (error: unknown): void => logger.warn({ err: error }, 'reading events failed; will retry')
   const refresh = (): void => void events.refresh().catch(onError)
   invalidations.addCache({
     onChange: ({ kind }) => {
@@ -32,7 +32,7 @@ export function createTorrentEvents(
   background.add({
     everyMs: EXPIRE_EVERY_MS,
     task: events.expire,
-    onError: (error) => logger.warn({ err: error }, 'could not delete old events; will retry'),
+    onError: (error) => logger.warn({ err: error }, 'deleting old events failed; will retry'),
   })
   return events
 }
@@ -53,7 +53,7 @@ export function createEventUseCases(
   background.add({
     everyMs: BEAT_EVERY_MS,
     task: () => eventStreams.beat(),
-    onError: (error) => logger.warn({ err: error }, 'could not check event streams; will retry'),
+    onError: (error) => logger.warn({ err: error }, 'checking event streams failed; will retry'),
   })
   invalidations.addCache(whenRevoked(eventStreams.check))
   return {

@@ -85,13 +85,13 @@ async function createServer(
   })
   events.listen((read) => irc.announce(read))
   observe(metrics.registry, 'tracker_irc_connections', 'Open connections to the IRC listener', () => irc.size())
-  const onError = (error: unknown): void => logger.warn({ err: error }, 'could not check IRC clients; will retry')
+  const onError = (error: unknown): void => logger.warn({ err: error }, 'checking IRC clients failed; will retry')
   background.add({ everyMs: SWEEP_EVERY_MS, task: () => irc.sweep(), onError })
   if (files !== undefined)
     background.add({
       everyMs: RENEW_EVERY_MS,
       task: async () => irc.renew(await readCertificate(files)),
-      onError: (error) => logger.warn({ err: error }, 'could not read the certificate of IRC again; will retry'),
+      onError: (error) => logger.warn({ err: error }, 'IRC certificate reload failed; will retry'),
     })
   invalidations.addCache(whenRevoked((userId) => audience.check(userId)))
   return irc

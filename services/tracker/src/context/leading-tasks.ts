@@ -32,7 +32,7 @@ export function createLeadingTasks(
         else otherwise?.()
       },
       onError: (error) => {
-        logger.warn({ err: error, task: name }, 'a background task failed; will retry')
+        logger.warn({ err: error, task: name }, 'background task failed; will retry')
         onFailure?.()
       },
     })

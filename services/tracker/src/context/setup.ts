@@ -36,7 +36,7 @@ export function createSetupAnnouncement(
       background.add({
         everyMs: RETRY_MS,
         task: announce,
-        onError: (again) => logger.warn({ err: again }, 'could not create a setup code; will retry'),
+        onError: (again) => logger.warn({ err: again }, 'setup code not created; will retry'),
       })
     }
   }

@@ -23,7 +23,7 @@ export function createSwarmStatisticsPart(connections: Connections, redis: Redis
   background.add({
     everyMs: PASS_ON_EVERY_MS,
     task: () => rate.flush(),
-    onError: (error) => logger.warn({ err: error }, 'could not add to the count of announces; will retry'),
+    onError: (error) => logger.warn({ err: error }, 'counting announces failed; will retry'),
     // Without Redis, only the last few seconds of a chart are lost.
     atStop: () => rate.flush().catch(() => undefined),
   })

@@ -15,7 +15,7 @@ export type TokenUseCases = ReturnType<typeof createTokenUseCases>
 export function createTokenUseCases({ db, clock, logger, resources, background, invalidations }: Connections) {
   const { publish } = invalidations
   const uses = createTokenUses({ store: createTokenUseStore(db), clock })
-  const onError = (error: unknown): void => logger.warn({ err: error }, 'could not record uses of tokens')
+  const onError = (error: unknown): void => logger.warn({ err: error }, 'recording the use of tokens failed')
   background.add({ everyMs: RECORD_EVERY_MS, task: () => uses.flush(), onError })
   resources.defer(() => uses.flush().catch(onError))
   return {

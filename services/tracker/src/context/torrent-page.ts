@@ -23,7 +23,7 @@ export function createTorrentPage(
   background.add({
     everyMs: SAMPLE_EVERY_MS,
     task: () => torrentHistories.sample(),
-    onError: (error) => logger.warn({ err: error }, 'could not sample the peers of torrents; will retry'),
+    onError: (error) => logger.warn({ err: error }, 'sampling peers failed; will retry'),
   })
   return {
     torrentHistories,

@@ -92,7 +92,7 @@ export function siteTitle(name: string | null | undefined, { PUBLIC_URL }: Pick<
 /** The request log with its background tasks. */
 function createLog(connections: Connections) {
   const { config, db, metrics, logger, clock, resources, background } = connections
-  const onError = (error: unknown): void => logger.warn({ err: error }, 'could not write the Torznab request log')
+  const onError = (error: unknown): void => logger.warn({ err: error }, 'writing the Torznab request log failed')
   const log = createRequestLog({
     store: createRequestLogStore(
       db,

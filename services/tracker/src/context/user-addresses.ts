@@ -7,7 +7,7 @@ const WRITE_EVERY_MS = 2_000
 
 /** Creates the addresses of users, which this process writes in the background. */
 export function createUserAddresses({ config, db, clock, logger, background }: Connections): Addresses {
-  const onError = (error: unknown): void => logger.warn({ err: error }, 'could not write the addresses of users')
+  const onError = (error: unknown): void => logger.warn({ err: error }, 'writing the addresses of users failed')
   const addresses = createAddresses({
     store: createAddressStore(db),
     clock,

@@ -28,7 +28,7 @@ export function createWebhookUseCases(
   const { events, savedSearches, search } = parts
   const allowPrivate = config.WEBHOOK_ALLOW_PRIVATE
   const store = createDeliveryStore(db)
-  const onError = (error: unknown): void => logger.warn({ err: error }, 'could not deliver webhooks; will retry')
+  const onError = (error: unknown): void => logger.warn({ err: error }, 'delivering webhooks failed; will retry')
   let key: SigningKey | undefined
   const signingKey = async (): Promise<SigningKey> => (key ??= importPrivateKey(await store.seed(randomBytes(32))))
   const attempts = new Counter({

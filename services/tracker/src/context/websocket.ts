@@ -88,7 +88,7 @@ export async function createWebSockets(options: {
       await processes.beat()
       await tracker.sweep()
     },
-    onError: (error) => logger.warn({ err: error }, 'could not renew the key of this process in Redis; will retry'),
+    onError: (error) => logger.warn({ err: error }, 'heartbeat of this process in Redis failed; will retry'),
   })
   resources.defer(() => heartbeat.stop())
   const server = new SocketServer({

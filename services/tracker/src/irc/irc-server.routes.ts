@@ -282,6 +282,6 @@ const CLOSE_WITHIN_MS = 1_000
 
 const END_REASONS = {
   replaced: 'You have connected too many other clients',
-  refused: 'Your API token or account has ended',
+  refused: 'Your API token has expired or was revoked, or your account is suspended or banned',
   stopping: 'The server is restarting',
 } as const

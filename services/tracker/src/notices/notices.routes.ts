@@ -15,12 +15,12 @@ const notice = z
     details: z
       .object({
         reason: z.string(),
-        name: z.string().meta({ description: 'of a deleted torrent or a revoked API token' }),
-        fields: z.array(z.string()).meta({ description: 'that staff edited' }),
+        name: z.string().meta({ description: 'name of a deleted torrent or a revoked API token' }),
+        fields: z.array(z.string()).meta({ description: 'fields that staff edited' }),
         downloadPercent: z.int(),
         uploadPercent: z.int(),
-        scope: z.enum(['site', 'account']).meta({ description: 'of the rates, unless they are those of the torrent' }),
-        username: z.string().meta({ description: 'of the user who registered with your invite' }),
+        scope: z.enum(['site', 'account']).meta({ description: 'what the rates apply to, unless it is the torrent' }),
+        username: z.string().meta({ description: 'name of the user who registered with your invite' }),
         search: z.object({ id: z.string(), name: z.string() }).meta({ description: 'the saved search that matches' }),
       })
       .partial(),
@@ -104,7 +104,7 @@ export const noticeEndpoints = [
     operationId: 'requestReseed',
     summary: 'Ask the members who completed a torrent without seeders to seed it',
     params: idParams,
-    answer: z.object({ members: z.int().meta({ description: 'who were asked' }) }),
+    answer: z.object({ members: z.int().meta({ description: 'number of members who were asked' }) }),
     errors: ['NOT_FOUND', 'CONFLICT'],
     handle: async ({ params, caller }, { reseeds }) => ({
       members: await reseeds.request(params.id, caller.session.account.id),

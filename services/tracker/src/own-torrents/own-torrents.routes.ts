@@ -11,7 +11,10 @@ const ownTorrent = z
     name: z.string().meta({ description: 'info hash if the torrent is not yours and not approved' }),
     size: z.int(),
     state: z.enum(OWN_STATES),
-    reason: z.string().nullable().meta({ description: 'of its deletion, or of the rejection of your own' }),
+    reason: z
+      .string()
+      .nullable()
+      .meta({ description: 'reason for the deletion, or for the rejection of your own torrent' }),
     downloadPercent: z.int(),
     uploadPercent: z.int(),
     created: time,

@@ -36,7 +36,7 @@ export type Media = {
 /** The maximum length of a text in characters; files with many subtitles need a third. */
 export const MAX_MEDIA_INFO = 60_000
 
-/** Of each kind. */
+/** The maximum number of tracks per kind. */
 const MAX_TRACKS = 100
 const MAX_VALUE = 120
 

@@ -67,7 +67,7 @@ export function verdictOn(
 /** Spellings of the same codec or source. */
 const SAME: Readonly<Record<string, string>> = { x264: 'H.264', x265: 'H.265', WEB: 'WEB-DL' }
 
-/** Whether releases have the same resolution, source, codec, HDR and edition. Without any of the first three, nobody knows. */
+/** Whether releases have the same resolution, source, codec, HDR and edition. False if the first three are all unknown. */
 function isSameSlot(one: Release, two: Release): boolean {
   const isKnown = one.resolution !== null || one.source !== null || one.codec !== null
   return isKnown && slotOf(one) === slotOf(two)

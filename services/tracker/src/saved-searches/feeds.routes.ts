@@ -36,7 +36,7 @@ const feed = {
     token: z
       .string()
       .optional()
-      .meta({ description: 'of this feed, or an API token; otherwise `Authorization` or the cookie counts' }),
+      .meta({ description: 'token of this feed, or an API token; otherwise `Authorization` or the cookie counts' }),
     savedSearch: z.string().optional().meta({ description: 'id; with an API token or the cookie' }),
     category: z.string().optional().meta({ description: 'slug; with an API token or the cookie' }),
   }),
@@ -107,7 +107,7 @@ export const feedEndpoints = [
     operationId: 'downloadFromFeed',
     summary: 'Download the .torrent file with the announce key of the token',
     limit: 'download',
-    query: z.object({ id: z.string(), token: z.string().meta({ description: 'of the link in a feed' }) }),
+    query: z.object({ id: z.string(), token: z.string().meta({ description: 'token of the link in a feed' }) }),
     answerTypes: ['application/x-bittorrent'],
     errors: ['NOT_FOUND'],
     handle: async ({ query, caller }, { feeds }) => {

@@ -42,7 +42,7 @@ export type SavedSearchStore = {
   /** All saved searches of a user by name. */
   listBy(userId: string): Promise<readonly SavedSearch[]>
   find(id: string, userId: string): Promise<SavedSearch | undefined>
-  /** Those of active users that notify and were not checked since a time, the longest unchecked first. */
+  /** The saved searches of active users that notify and were not checked since a time, the longest unchecked first. */
   unchecked(since: Date, limit: number): Promise<readonly CheckedSearch[]>
   /**
    * Records that matches up to `until` are known and notifies the owner of them, unless another process did that.

@@ -165,7 +165,7 @@ function numbered(kinds: AnyOf, range: NumberRange): AnyOf {
 /** The smallest sizes of the steps of the index except the first: powers of two from 1 MiB to 1 TiB. */
 const STEPS = Array.from({ length: 21 }, (_, power) => 2 ** (20 + power))
 
-/** The same for the fine steps, eight in each of the steps except the first and the last. */
+/** The fine steps: eight in each of the steps except the first and the last. */
 const FINE = 8
 const FINE_STEPS = STEPS.flatMap((size, i) =>
   Array.from({ length: i === STEPS.length - 1 ? 1 : FINE }, (_, part) => size + (size / FINE) * part),

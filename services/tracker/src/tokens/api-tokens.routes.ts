@@ -15,7 +15,9 @@ const apiToken = z
     scopes: z.array(z.enum(SCOPES)),
     created: time,
     expires: time.nullable().meta({ description: 'null if it does not expire' }),
-    addresses: z.array(z.string()).meta({ description: 'from which it may be used; empty for any' }),
+    addresses: z
+      .array(z.string())
+      .meta({ description: 'IP addresses and ranges that may use the token; empty for any' }),
     lastUsed: time.nullable().meta({ description: 'up to a minute late' }),
     lastAddress: z.string().nullable(),
   })
@@ -57,7 +59,7 @@ export const apiTokenEndpoints = [
         .max(MAX_ADDRESSES, `must be at most ${MAX_ADDRESSES}`)
         .refine((ranges) => ranges.every(isAddressRange), 'must be addresses or CIDR ranges, such as 203.0.113.0/24')
         .default([]),
-      password: z.string().max(1_024).meta({ description: 'of your account' }),
+      password: z.string().max(1_024).meta({ description: 'password of your account' }),
     }),
     status: 201,
     answer: apiToken.extend({ token: z.string().meta({ description: 'the credential; shown only once' }) }),

@@ -15,7 +15,7 @@ export type BookmarkStore = {
    */
   add(userId: string, torrentId: string, at: Date, most: number): Promise<'done' | 'full' | 'unknown torrent'>
   remove(userId: string, torrentId: string): Promise<void>
-  /** Those of the torrents that the user bookmarked. */
+  /** The torrents among the given ones that the user bookmarked. */
   among(userId: string, torrentIds: readonly string[]): Promise<ReadonlySet<string>>
   /** Approved torrents, the last bookmarked first. */
   newest(userId: string, limit: number): Promise<readonly Bookmarked[]>

@@ -31,7 +31,7 @@ export type Asked = {
 
 type Answered = {
   readonly userId: string | undefined
-  /** Of the requested torrent, if it exists: 40 lower-case hex digits. */
+  /** The info hash of the requested torrent, if it exists, in lower-case hex. */
   readonly infoHash?: string | undefined
   /** Whether the request had a valid key and was within the limits, regardless of the outcome. */
   readonly authorized: boolean
@@ -50,7 +50,7 @@ export type Answer = Answered & {
 export type AnsweredRequest = Omit<Answer, 'format' | 'outcome'> & {
   /** An IPv4 address, or the /64 of an IPv6 address. */
   readonly address: string
-  /** As it arrived, with the key. */
+  /** The query string as received, including the key. */
   readonly rawQuery: string
   /** The number of returned items; 1 for a download. */
   readonly results: number

@@ -16,7 +16,7 @@ const webhook = z
     failures: z.int().meta({ description: 'how often the receiver failed in a row' }),
     retry: time.nullable().meta({ description: 'when the next attempt after a failure is due' }),
     attempted: time.nullable().meta({ description: 'when the last torrent was sent' }),
-    result: z.string().nullable().meta({ description: 'of this attempt' }),
+    result: z.string().nullable().meta({ description: 'result of this attempt' }),
   })
   .meta({ id: 'Webhook' })
 

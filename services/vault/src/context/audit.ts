@@ -39,7 +39,7 @@ export async function createAuditParts({ chainKeys, db, clock, logger, metrics, 
     },
   })
   metrics.observeRefusalsDelay(refusals.delayMs)
-  const onWriteError = (error: unknown) => logger.warn({ err: error }, 'writing refused requests failed, will retry')
+  const onWriteError = (error: unknown) => logger.warn({ err: error }, 'writing refused requests failed; will retry')
   // Before the sealer, so that the sealer's last pass at the stop seals these entries.
   background.add({
     everyMs: WRITE_REFUSALS_EVERY_MS,
@@ -50,13 +50,13 @@ export async function createAuditParts({ chainKeys, db, clock, logger, metrics, 
   background.add({
     everyMs: SEAL_EVERY_MS,
     task: () => sealer.sealNow(),
-    onError: (error) => logger.warn({ err: error }, 'sealing the audit log failed, will retry'),
+    onError: (error) => logger.warn({ err: error }, 'sealing the audit log failed; will retry'),
     atStop: () => sealer.finish(),
   })
   background.add({
     everyMs: PARTITIONS_EVERY_MS,
     task: () => store.ensurePartitions(),
-    onError: (error) => logger.warn({ err: error }, 'creating audit log partitions failed, will retry'),
+    onError: (error) => logger.warn({ err: error }, 'creating audit log partitions failed; will retry'),
   })
   return { audit: createAuditLog({ store, clock }), refusals, checks: { audit: refusals.check } }
 }

@@ -115,7 +115,7 @@ export async function connect(start: Start): Promise<Connections> {
   background.add({
     everyMs: CHECK_NONCES_EVERY_MS,
     task: () => nonces.check(),
-    onError: (error) => logger.warn({ err: error }, 'checking nonces failed, will retry'),
+    onError: (error) => logger.warn({ err: error }, 'check for lost nonces failed; will retry'),
   })
   const checkDisk = createDiskCheck(db)
   const checks: Checks = {

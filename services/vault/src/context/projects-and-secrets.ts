@@ -59,11 +59,11 @@ export async function createProjectsAndSecrets(connections: Connections) {
   background.add({
     everyMs: DROP_KEYS_EVERY_MS,
     task: () => dataKeys.dropStale(),
-    onError: (error) => logger.error({ err: error }, 'dropping data keys failed'),
+    onError: (error) => logger.error({ err: error }, 'removing expired data keys from memory failed'),
   })
 
   const onUnbound = (error: unknown) =>
-    logger.warn({ err: error }, 'binding administrators to projects failed, will retry')
+    logger.warn({ err: error }, 'binding administrators to projects failed; will retry')
   const administrators = createAdministrators({ store: createAdministratorStore(db), rows, clock, onUnbound })
   // Binds the administrators of an earlier release, or of a replica of one.
   await administrators.bindUnbound()

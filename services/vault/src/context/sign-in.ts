@@ -37,7 +37,7 @@ export async function createSignInParts(
   background.add({
     everyMs: REMOVE_EXPIRED_EVERY_MS,
     task: sessions.removeExpired,
-    onError: (error) => logger.warn({ err: error }, 'removing expired sessions failed, will retry'),
+    onError: (error) => logger.warn({ err: error }, 'removing expired sessions failed; will retry'),
   })
   if (signIn === undefined) return { tokens, sessions, signIns: undefined }
   const provider = createDiscovery({

@@ -19,7 +19,7 @@ export async function createWebhookParts(connections: Connections, inTurn: Write
     ...{ store: createWebhookStore(db), rows, signingKey, inTurn, clock, sharedClock, allowPrivate },
     mayConnect: mayConnectTo(allowPrivate),
   })
-  const onError = (error: unknown) => logger.warn({ err: error }, 'delivering webhooks failed, will retry')
+  const onError = (error: unknown) => logger.warn({ err: error }, 'delivering webhooks failed; will retry')
   const webhookDeliveries = createDeliveries({
     ...{ store: createDeliveryStore(db), rows, signingKey, clock: sharedClock, onError },
     send: createReceiverClient({ allowPrivate }),

@@ -75,7 +75,7 @@ export function patternsProblem(patterns: ClaimPatterns): string | undefined {
   if (Object.hasOwn(patterns, 'sub') && /^\*+$/.test(patterns['sub'] ?? ''))
     return 'must not accept every subject; name an owner, as in repo:octo-org/*'
   if (names.some((name) => IDENTITIES.includes(name) && namesOwner(name, patterns[name] ?? ''))) return undefined
-  return 'must name an owner: sub, or a claim such as repository, exactly or with complete parts before its first *, as in repo:octo-org/*; branches, environments and the like name none'
+  return 'must identify an owner, as in sub=repo:octo-org/* or repository=octo-org/shop, with its full name before the first *; a branch or an environment alone is not enough'
 }
 
 /** Whether a pattern names an owner with what comes before its first `*`. */
@@ -89,7 +89,7 @@ function namesOwner(name: string, pattern: string): boolean {
   if (name !== 'sub') return complete.length > 0
   const isLabelled = complete.some((part) => OWNER_LABELS.has(part) || OTHER_LABELS.has(part))
   if (isLabelled) return namesLabelledOwner(fixed.split(':'), isExact)
-  // Of another platform: a label and its value.
+  // On other platforms, a label and its value.
   return complete.length > (isExact ? 0 : 1) || complete.some((part) => UUID.test(part))
 }
 

@@ -19,7 +19,7 @@ const COUNT_TTL_MS = 3_600_000
 
 /**
  * `<epoch> <since> <run>`: the epoch that nonces are remembered under; the earliest `created` that is accepted (0 if no
- * nonce was ever lost); and the run id of the Redis that a replica saw last. Times are in milliseconds, by the clock of
+ * nonce was ever lost); and the run id of the Redis that a replica saw last. Times are in milliseconds, according to
  * Redis.
  *
  * After a loss, `since` is five minutes ahead and `run` is `-`, because earlier requests may be dated that far. A replica

@@ -216,7 +216,7 @@ export function collectLevels<Current extends StoredEnvironment['current'][numbe
 
 /** Parts of a statement that joins the key of each caller `asked` of a project `p`. */
 type KeyJoin = {
-  /** Of the name of the statement. */
+  /** The suffix of the name of the prepared statement. */
   readonly suffix: string
   readonly parameters: string
   readonly columns: string

@@ -27,7 +27,7 @@ export type KeyState = (typeof KEY_STATES)[number]
 
 /** The end of a revoked key, past according to the clock of every replica. */
 export const REVOKED = new Date(0)
-/** That of a key that expired at a time that does not matter. */
+/** The end of an expired key if the exact time does not matter. */
 export const EXPIRED = new Date(1)
 
 type End = Pick<ProjectKey, 'notAfter'>
@@ -45,10 +45,10 @@ export type ListedKey = Pick<ProjectKey, 'name' | 'publicKey' | 'createdAt' | 's
   readonly subject?: string
 }
 
-/** A key that was admitted for an ID token, with the name of its rule. */
+/** A key that was exchanged for an ID token, with the name of its rule. */
 export type ExchangedKey = Sealed<ExchangedKeyRow> & { readonly rule: string; readonly lastUsedAt: Date | null }
 
-/** One that has ended. */
+/** An exchanged key that has expired or was revoked. */
 export type EndedExchangedKey = Pick<ListedKey, 'name' | 'publicKey' | 'createdAt' | 'scope' | 'lastUsedAt'> & {
   readonly subject: string
   readonly endedAt: Date

@@ -206,9 +206,10 @@ export function createResolution(deps: {
         list.map(({ place: { uid, env }, keys }) => ({ projectUid: uid ?? '', env, keys })),
         { maxBytes: maxBytes - bytes, maxCost: maxCost - cost },
       )
-      if (read === 'too large') throw unresolved('The values refer to others that are too large together.')
+      if (read === 'too large')
+        throw unresolved('The referenced values are too large in total. Refer to fewer or smaller secrets.')
       if (read === 'costly' && maxCost < MAX_COST) throw new TooCostly()
-      if (read === 'costly') throw unresolved('The values refer to others in too many environments.')
+      if (read === 'costly') throw unresolved('The references involve too many environments. Refer to fewer of them.')
       for (const [i, { place, keys }] of list.entries()) {
         const { levels } = read[i] ?? { levels: [] }
         const names = levels.reduce((sum, { current }) => sum + current.length, 0)

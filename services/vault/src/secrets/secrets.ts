@@ -333,7 +333,10 @@ async function withinScope<T>({ scope }: ProjectCaller, write: () => Promise<T>)
   } catch (error) {
     const broken = isApiError(error) && error.cause instanceof BrokenEnvironment ? error.cause.env : undefined
     if (broken === undefined || scope.envs === null || scope.envs.includes(broken)) throw error
-    throw apiError('unresolved_reference', 'This would break another environment of the project.')
+    throw apiError(
+      'unresolved_reference',
+      'This change would break references in an environment that this key cannot access. Ask an administrator.',
+    )
   }
 }
 

@@ -27,7 +27,7 @@ export type SessionStore = {
   projectsNamed(names: readonly string[]): Promise<readonly ProjectRef[]>
   /** Ends one session, or all. Returns false if there is none. */
   end(id: string | undefined, entryFor: (ended: readonly EndedSession[]) => NewEntry): Promise<boolean>
-  /** Deletes sessions that expired this long ago by the clock of the database. */
+  /** Deletes sessions that expired this long ago according to the clock of the database. */
   removeExpired(keptMs: number): Promise<void>
 }
 

@@ -106,7 +106,7 @@ export function createWebhooks(deps: {
   mayConnect: (hostname: string) => boolean
   inTurn: WriteTurns
   clock: Clock
-  /** That of the deliveries. */
+  /** The clock of the deliveries, shared by all replicas. */
   sharedClock: Clock
   allowPrivate: boolean
 }) {

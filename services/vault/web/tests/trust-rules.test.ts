@@ -26,7 +26,7 @@ test('a rule is added, its keys are listed and marked, and it is removed with th
   await page.getByLabel('Issuer').fill(issuer.url)
   await page.getByLabel('Claims').fill('sub=repo:*\n\nref_protected = true')
   await add.click()
-  await page.getByText(/^Must name an owner/).waitFor()
+  await page.getByText(/^Must identify an owner/).waitFor()
   expect(await problems('add-trust-rule-refused')).toEqual([])
   await page.getByLabel('Claims').fill('sub=repo:octo-org/shop:*')
   await page.getByLabel('Environments').fill('production')

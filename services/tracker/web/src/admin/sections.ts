@@ -72,7 +72,7 @@ const SECTIONS: readonly Section[] = [
     to: '/admin/site',
     name: 'Site',
     icon: 'sliders',
-    what: 'Name, look, registration, approval and site-wide rates',
+    what: 'Name, appearance, registration, approval and site-wide rates',
     role: 'admin',
   },
   { to: '/admin/log', name: 'Log', icon: 'list', what: 'Actions of administrators and moderators', role: 'admin' },

@@ -31,7 +31,7 @@ export function NoticeText({ notice, onFollow }: { notice: Notice; onFollow: () 
     case 'rates':
       return (
         <p>
-          {details.scope === undefined ? <>New rates of {name}</> : SCOPES[details.scope]}: {ratesOf(details)}.
+          {details.scope === undefined ? <>New rates for {name}</> : SCOPES[details.scope]}: {ratesOf(details)}.
         </p>
       )
     case 'reseed':
@@ -119,7 +119,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   hasMediaInfo: 'MediaInfo',
 }
 
-const SCOPES = { site: 'New site-wide rates', account: 'New rates of your account' } as const
+const SCOPES = { site: 'New site-wide rates', account: 'New rates for your account' } as const
 
 function ratesOf({ downloadPercent = 100, uploadPercent = 100 }: Notice['details']): string {
   const words = ratesText({ downloadPercent, uploadPercent })

@@ -60,7 +60,7 @@ function SetupForm() {
     >
       <p>
         Create the first administrator. The setup code is in the log of the tracker; with Compose, run{' '}
-        <code>docker compose logs tracker</code>.
+        <code>docker compose logs tracker | grep /setup</code>.
       </p>
       <TextField
         label="Setup code"

@@ -42,7 +42,7 @@ export function RuleDialog(props: { draft: ClientRule; hasAllowRules: boolean; o
       onClose={onClose}
     >
       <SelectField
-        label="Verdict"
+        label="Action"
         name="verdict"
         defaultValue={draft.verdict}
         onChange={({ target }) => setVerdict(target.value)}

@@ -13,7 +13,7 @@ const COLUMNS: readonly Column<ClientRule>[] = [
   { head: 'Peer ID', isMain: true, cell: ({ prefix }) => <code>{prefix}</code> },
   { head: 'Versions', isEvident: true, cell: versionsText },
   {
-    head: 'Verdict',
+    head: 'Action',
     isEvident: true,
     cell: ({ verdict }) =>
       verdict === 'allow' ? (
@@ -46,7 +46,8 @@ export function RuleTable({ data: { rules, isDefault } }: { data: Clients }) {
       )}
       {isDefault ? (
         <p className="muted">
-          These rules are those of the server: <code>CLIENTS_ALLOWED</code> and <code>CLIENTS_DENIED</code>.
+          These are the default rules, from the server configuration: <code>CLIENTS_ALLOWED</code> and{' '}
+          <code>CLIENTS_DENIED</code>.
         </p>
       ) : (
         <Reset />
@@ -69,10 +70,10 @@ function Reset() {
   })
   return (
     <div className="form-actions">
-      <Button onClick={() => setAsking(true)}>Use the rules of the server</Button>
+      <Button onClick={() => setAsking(true)}>Reset to default rules</Button>
       {isAsking && (
         <Confirm
-          title="Use the rules of the server?"
+          title="Reset to the default rules?"
           action="Reset rules"
           isBusy={reset.isPending}
           onConfirm={() => reset.mutate()}

@@ -25,7 +25,7 @@ function columnsFor(onRule: (draft: ClientRule) => void): readonly Column<Seen>[
     { head: 'Users', align: 'end', cell: ({ users }) => formatCount(users) },
     { head: 'Last seen', align: 'end', cell: ({ lastSeen }) => formatDate(lastSeen) },
     {
-      head: 'Verdict',
+      head: 'Access',
       isEvident: true,
       cell: ({ isAllowed }) =>
         isAllowed ? (

@@ -120,7 +120,7 @@ function Nothing({ state }: { state: State }) {
   if (state !== 'pending') return <Empty title={`No ${state} torrents.`} />
   return (
     <Empty title="No torrents are awaiting approval.">
-      <p>Uploads that need approval appear here. Administrators choose under Site which ones do.</p>
+      <p>Uploads that need approval appear here. Administrators can require approval under Staff, Site.</p>
     </Empty>
   )
 }

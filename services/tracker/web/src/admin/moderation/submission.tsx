@@ -69,7 +69,7 @@ function Verdict({ torrent }: { torrent: Torrent }) {
   return (
     <>
       <h3>Related releases</h3>
-      {torrent.verdict !== null && <p>When uploaded: {VERDICT_NAMES[torrent.verdict]}</p>}
+      {torrent.verdict !== null && <p>Duplicate check at upload: {VERDICT_NAMES[torrent.verdict].toLowerCase()}</p>}
       {torrent.duplicateReason !== null && <p className="description">Reason: {torrent.duplicateReason}</p>}
       {data !== undefined && data.length > 0 && <RelatedList related={data} />}
     </>

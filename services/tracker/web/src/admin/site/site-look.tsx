@@ -29,13 +29,13 @@ export function SiteLook({ settings }: { settings: SiteSettings }) {
   }, [accent, settings.accent])
   return (
     <section aria-labelledby="look" className="card">
-      <h2 id="look">Look</h2>
+      <h2 id="look">Appearance</h2>
       <Form
-        label="Look"
+        label="Appearance"
         fields={['name']}
         error={save.error}
         isBusy={save.isPending}
-        submit="Save look"
+        submit="Save appearance"
         onSubmit={({ name = '' }) =>
           save.mutate({ name: name.trim() || null, accent: accent === DESIGNED ? null : accent })
         }

@@ -98,7 +98,11 @@ function Source({ variable, value, isSet }: { variable: string; value: string; i
       {variable}={value}
     </code>
   )
-  return isSet ? <>Set here; {code} of the server does not apply.</> : <>From the server: {code}.</>
+  return isSet ? (
+    <>Set here. This overrides {code} of the server configuration.</>
+  ) : (
+    <>From the server configuration: {code}.</>
+  )
 }
 
 type Choices<Value extends string> = readonly (readonly [Value, string])[]

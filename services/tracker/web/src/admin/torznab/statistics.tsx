@@ -201,7 +201,7 @@ function chartsOf({ series: { items, step } }: TorznabStatistics, before: Items)
     times: chart(
       'ms',
       line('Average', 'averageMs', { tone: 'info', shape: 'line' }),
-      ...past('Average before', 'averageMs'),
+      ...past('Previous average', 'averageMs'),
     ),
     errors: chart('count', line('Errors', 'errors', { tone: 'bad', shape }), ...past('Before', 'errors')),
   }

@@ -13,7 +13,7 @@ export function AddressesTab({ user }: { user: { readonly id: string; readonly u
   const { data, error, refetch, dataUpdatedAt } = useQuery(userAddresses({ user: user.id }))
   if (data === undefined)
     return <Pending error={error} onRetry={() => void refetch()} rows={3} label="Loading addresses…" />
-  if (data.items.length === 0) return <Empty title={`No recent requests of ${user.username}.`} />
+  if (data.items.length === 0) return <Empty title={`No recent requests from ${user.username}.`} />
   return <AddressTable rows={data.items} now={dataUpdatedAt} withUser={false} />
 }
 

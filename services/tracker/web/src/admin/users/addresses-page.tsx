@@ -51,7 +51,7 @@ function Results({ search }: { search: AddressSearch }) {
   if (data === undefined)
     return <Pending error={error} onRetry={() => void refetch()} rows={10} label="Loading addresses…" />
   if (data.items.length === 0 && data.page > 1) return <NoSuchPage list={data} />
-  if (data.items.length === 0) return <Empty title="No user was seen there." />
+  if (data.items.length === 0) return <Empty title="No users seen at this address." />
   return (
     <>
       <p className="muted" role="status">

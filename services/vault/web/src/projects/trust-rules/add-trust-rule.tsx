@@ -53,7 +53,7 @@ export function AddTrustRule({ project, onClose }: { project: string; onClose: (
         placeholder="sub=repo:octo-org/shop:ref:refs/heads/main"
         spellCheck={false}
         autoCapitalize="none"
-        hint="One name=pattern per line; * stands for any characters. One claim has to name an owner."
+        hint="One name=pattern per line; * stands for any characters. At least one must identify an owner, such as octo-org."
         error={add.error}
       />
       <TextField
@@ -64,7 +64,7 @@ export function AddTrustRule({ project, onClose }: { project: string; onClose: (
         defaultValue={window.location.origin}
         autoComplete="off"
         spellCheck={false}
-        hint="The vault command requests tokens for the URL of the vault."
+        hint="The aud claim of the tokens. By default, the vault command requests the URL of the vault."
         error={add.error}
       />
       <ScopeFields scope={READ_ONLY} />
