@@ -127,21 +127,19 @@ const MARKS = [
   { mark: 'scene', column: sql`scene`, lexemes: ['#scene', '#unscene'] },
 ] as const
 
-/** The expression of the index; see the migration `marks`. */
+/** Expressions of the index; see the migrations `filters` and `marks`. */
 const RELEASE_FACETS = sql`release_facets(resolution, source, codec, hdr, audio, languages, download_percent,
-  uploader_id, size, created_at, internal, scene)`
+  uploader_id, size, created_at)`
+const MARK_FACETS = sql`mark_facets(download_percent, internal, scene)`
 
 /** Conditions on the release, the uploader, marks, size and time, as far as the index contains them. */
 function released(criteria: Criteria): readonly RawBuilder<unknown>[] {
   const { release, uploader, marks, minSize, maxSize, created } = criteria
   const fields = releaseFields(release).map(({ lexeme, values }) => anyOf(values.map((value) => `${lexeme}${value}`)))
-  const exact = [
-    ...fields,
-    ...(uploader === undefined ? [] : [quoted(`#u${uploader.id}`)]),
-    ...MARKS.flatMap(({ mark, lexemes: [yes, no] }) =>
-      marks[mark] === undefined ? [] : [quoted(marks[mark] ? yes : no)],
-    ),
-  ]
+  const exact = [...fields, ...(uploader === undefined ? [] : [quoted(`#u${uploader.id}`)])]
+  const marked = MARKS.flatMap(({ mark, lexemes: [yes, no] }) =>
+    marks[mark] === undefined ? [] : [quoted(marks[mark] ? yes : no)],
+  )
   const hasSize = minSize !== undefined || maxSize !== undefined
   const isSingleRange = singleRangeOf(criteria) !== undefined
   const ranges = isSingleRange
@@ -152,6 +150,7 @@ function released(criteria: Criteria): readonly RawBuilder<unknown>[] {
       ]
   return [
     ...(exact.length === 0 ? [] : [sql`${RELEASE_FACETS} @@ ${exact.join(' & ')}::tsquery`]),
+    ...(marked.length === 0 ? [] : [sql`${MARK_FACETS} @@ ${marked.join(' & ')}::tsquery`]),
     ...ranges.map((range) => sql`${RELEASE_FACETS} @@ ${anyOf(range)}::tsquery`),
     ...shown(uploader),
     ...rangesOf(criteria, isSingleRange),
