@@ -1,11 +1,13 @@
 // Backups of a private Postgres. Run with `node --test infra/backup.test.mjs`.
 import assert from 'node:assert/strict'
-import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, beforeEach, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { installPackages, requireProgram } from '../packages/dev-env/src/processes/programs.mjs'
 
 const script = join(import.meta.dirname, 'backup')
@@ -74,18 +76,15 @@ function sql(database, statement) {
   return execFileSync(join(bin, 'psql'), args, { encoding: 'utf8' }).trim()
 }
 
+function environment() {
+  const PATH = `${bin}:${process.env['PATH'] ?? ''}`
+  const server = { PATH, PGHOST: '127.0.0.1', PGPORT: String(port), PGUSER: 'postgres' }
+  return { ...server, BACKUP_RECIPIENT: recipient, BACKUP_FOLDER: folder }
+}
+
 /** @param {Record<string, string>} settings @param {readonly string[]} args */
 function backUp(settings = {}, ...args) {
-  const env = {
-    PATH: `${bin}:${process.env['PATH'] ?? ''}`,
-    PGHOST: '127.0.0.1',
-    PGPORT: String(port),
-    PGUSER: 'postgres',
-  }
-  return spawnSync(script, args, {
-    env: { ...env, BACKUP_RECIPIENT: recipient, BACKUP_FOLDER: folder, ...settings },
-    encoding: 'utf8',
-  })
+  return spawnSync(script, args, { env: { ...environment(), ...settings }, encoding: 'utf8' })
 }
 
 test('both databases are backed up, and the dumps have their rows once they are decrypted', () => {
@@ -141,6 +140,50 @@ test('a dump that cannot be restored is deleted, the others are kept', () => {
     ['vault'],
   )
   sql('postgres', 'drop database broken')
+})
+
+test('the keyring is encrypted to the same key, as lines of .env, and pruned like the dumps', () => {
+  writeFileSync(join(folder, 'keyring-2026-01-01T033000Z.env.age'), '')
+  const file = join(work, 'keyring')
+  writeFileSync(file, '{"active":"a"}\n')
+  for (const [settings, lines] of /** @type {const} */ ([
+    [{ VAULT_KEYRING: 'a:YQ==', VAULT_KEYRING_ACTIVE: 'a' }, 'VAULT_KEYRING=a:YQ==\nVAULT_KEYRING_ACTIVE=a\n'],
+    [{ VAULT_KEYRING_FILE: file }, 'VAULT_KEYRING={"active":"a"}\nVAULT_KEYRING_ACTIVE=\n'],
+  ])) {
+    const { status, stderr } = backUp({ BACKUP_DATABASES: 'vault', BACKUP_KEEP: '1', ...settings })
+    assert.equal(status, 0, stderr)
+    const [keyring = '', ...others] = readdirSync(folder).sort()
+    assert.match(keyring, /^keyring-/)
+    assert.equal(others.length, 1)
+    const args = ['--decrypt', '--identity', identity, join(folder, keyring)]
+    assert.equal(execFileSync('age', args, { encoding: 'utf8' }), lines)
+  }
+})
+
+test('a scheduled backup whose encryption fails leaves nothing behind, and the next one is waited for', async () => {
+  const stubs = join(work, 'stubs')
+  mkdirSync(stubs)
+  const asleep = join(work, 'asleep')
+  for (const [name, text] of Object.entries({
+    age: 'printf partial >"$5"; cat >/dev/null; exit 1',
+    sleep: `touch ${asleep}; exec /bin/sleep "$@"`,
+  }))
+    writeFileSync(join(stubs, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 })
+  const env = { ...environment(), PATH: `${stubs}:${environment().PATH}`, BACKUP_DATABASES: 'vault' }
+  const schedule = spawn(script, ['schedule'], { env, stdio: 'ignore' })
+  const ended = once(schedule, 'exit')
+  while (!existsSync(asleep)) await setTimeout(20)
+  assert.deepEqual(readdirSync(folder), [])
+  schedule.kill()
+  assert.deepEqual(await ended, [0, null])
+})
+
+test('two backups at once wait for each other', async () => {
+  const run = () => once(spawn(script, { env: environment(), stdio: 'ignore' }), 'exit')
+  assert.deepEqual(await Promise.all([run(), run()]), [
+    [0, null],
+    [0, null],
+  ])
 })
 
 test('a backup is healthy while each database has one of the last 26 hours', () => {

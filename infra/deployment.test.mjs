@@ -17,7 +17,11 @@ const PUBLIC_URLS = {
 }
 const EVERYTHING = {
   image: { tag: '9.9.9', pullSecrets: [{ name: 'registry' }] },
-  vault: { ...PUBLIC_URLS.vault, podAnnotations: { a: 'b' }, nodeSelector: { disk: 'fast' } },
+  vault: {
+    settings: { PUBLIC_URL: 'https://vault.example.org,http://vault:4200' },
+    podAnnotations: { a: 'b' },
+    nodeSelector: { disk: 'fast' },
+  },
   tracker: {
     settings: { PUBLIC_URL: 'https://tracker.example.org:8443', UPLOAD_BYTES_PER_DAY: 5_000_000_000, WEBSOCKET: false },
     tolerations: [{ key: 'dedicated', operator: 'Exists' }],
@@ -46,10 +50,10 @@ function runHelm(action, values, ...options) {
 
 /**
  * @typedef {{ name: string, value: string }} Variable
- * @typedef {{ env: Variable[], ports?: { name: string }[], volumeMounts: { name: string, mountPath: string }[] }} Container
- * @typedef {{ containers: Container[], volumes: { name: string, secret?: { items: { path: string }[] } }[] }} Pod
+ * @typedef {{ securityContext: object, env: Variable[], ports?: { name: string }[], volumeMounts: { name: string, mountPath: string }[] }} Container
+ * @typedef {{ securityContext: object, containers: Container[], volumes: { name: string, secret?: { items: { path: string }[] } }[] }} Pod
  * @typedef {Record<string, string>} Labels
- * @typedef {{ template: { spec: Pod, metadata: { labels: Labels } }, selector?: object, podSelector?: object }} Spec
+ * @typedef {{ template: { spec: Pod, metadata: { labels: Labels } }, selector?: object, podSelector?: object, jobTemplate?: { spec: Spec } }} Spec
  * @typedef {{ apiVersion: string, kind: string, spec: Spec }} Manifest
  */
 
@@ -129,6 +133,21 @@ test('secrets are mounted as files, and only migrations have the role that owns 
         kind === 'Job',
       )
     }
+})
+
+test('no pod runs as root, gains privileges or writes to its root file system', () => {
+  const specs = manifestsOf(EVERYTHING).map(({ spec }) => spec.jobTemplate?.spec ?? spec)
+  const pods = specs.flatMap(({ template }) => template?.spec ?? [])
+  assert.equal(pods.length, 5)
+  for (const { securityContext, containers } of pods) {
+    assert.deepEqual(Object.entries(securityContext)[0], ['runAsNonRoot', true])
+    for (const container of containers)
+      assert.deepEqual(container.securityContext, {
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      })
+  }
 })
 
 test('settings reach the service as they were written', () => {

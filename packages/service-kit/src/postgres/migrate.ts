@@ -62,7 +62,8 @@ function remedyOf(error: unknown): string | undefined {
 
 const migrateEnv = z.object({
   MIGRATION_DATABASE_URL: commonEnv.DATABASE_URL,
-  RUNTIME_ROLE: z.string().optional(),
+  // Not secret, but the chart passes all settings of migrations as files.
+  RUNTIME_ROLE: z.string().optional().meta({ secret: true }),
   PROVISION_DATABASE_URL: postgresUrl().optional().meta({ secret: true }),
 })
 
