@@ -16,7 +16,12 @@ export function ExportButtons({ name, load }: { name: string; load: (format: 'cs
     onError: toastProblem,
   })
   return FORMATS.map(([format, text]) => (
-    <Button key={format} isBusy={saving.isPending} onClick={() => saving.mutate(format)}>
+    <Button
+      key={format}
+      isBusy={saving.isPending}
+      title="The newest 10,000 matching entries"
+      onClick={() => saving.mutate(format)}
+    >
       {text}
     </Button>
   ))

@@ -7,16 +7,19 @@ import { noticeSettings } from './queries.ts'
 
 type Kind = Notice['kind']
 
-const KINDS: readonly (readonly [kind: Kind, text: string])[] = [
-  ['approval', 'One of my torrents is approved'],
-  ['rejection', 'One of my torrents is rejected'],
-  ['edit', 'Staff edit one of my torrents'],
-  ['deletion', 'Staff delete one of my torrents'],
-  ['rates', 'Rates change for the site, my account or one of my torrents'],
-  ['reseed', 'A torrent that I uploaded or completed needs seeders'],
-  ['search', 'A saved search has new torrents'],
-  ['invite', 'Someone registers with my invite'],
-]
+/** Notices about the account itself cannot be switched off. */
+const TEXTS: Readonly<Record<Exclude<Kind, 'second-factor' | 'token' | 'warning'>, string>> = {
+  approval: 'One of my torrents is approved',
+  rejection: 'One of my torrents is rejected',
+  edit: 'Staff edit one of my torrents',
+  deletion: 'Staff delete one of my torrents',
+  rates: 'Rates change for the site, my account or one of my torrents',
+  reseed: 'A torrent that I uploaded or completed needs seeders',
+  search: 'A saved search has new torrents',
+  invite: 'Someone registers with my invite',
+  webhook: 'One of my webhooks is disabled',
+}
+const KINDS = Object.entries(TEXTS) as readonly (readonly [kind: Kind, text: string])[]
 
 /** The kinds of notices that the member receives, and those that they receive by email too. */
 export function Settings() {
