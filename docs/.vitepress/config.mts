@@ -53,6 +53,7 @@ export default defineConfig({
           { text: 'Tracker', link: '/guide-tracker' },
           { text: 'Operations', link: '/operations' },
           { text: 'Upgrade', link: '/upgrade' },
+          { text: 'Screenshots', link: '/screenshots' },
         ],
       },
       {
