@@ -1,17 +1,19 @@
 // Installs both services like a newcomer, with Docker: images of this version, an empty folder, the command `setup`, and only
-// the files that it writes. Tests them, installs again over the data, and removes everything.
+// the files that it writes. Creates the first administrator in Chromium, fetches a secret with the command as one file,
+// transfers a torrent, makes a backup, installs again over the data, and removes everything.
 //
 //   node infra/run-install.mjs      while no containers of the project run; IMAGES=built uses images that exist already
 //
-// Needs Docker with Compose (v2 or 1.29), Node, npm and aria2c. The last line counts.
+// Needs Docker with Compose (v2 or 1.29), Node, npm, aria2c and Chromium. The last line counts.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { capture, describeError, Fault } from '../packages/dev-env/src/processes/command.mjs'
+import { buildExecutable } from './lib/executable.mjs'
 import { createProgress } from './lib/progress.mjs'
-import { ROOT } from './lib/workspace.mjs'
+import { installDependencies, loadCommands, ROOT } from './lib/workspace.mjs'
 
 const TIMEOUT_MS = 20 * 60_000
 const HEALTHY_MS = 120_000
@@ -22,6 +24,7 @@ const released = spawnSync(process.execPath, [join(ROOT, 'infra/release/compose.
 const [, prefix = ''] = /IMAGE_PREFIX:-([^}]*)/.exec(released) ?? []
 const hasPlugin = spawnSync('docker', ['compose', 'version']).status === 0
 const folder = mkdtempSync(join(tmpdir(), 'install-'))
+const cli = mkdtempSync(join(tmpdir(), 'install-cli-'))
 const step = createProgress()
 const counts = { passed: 0, failed: 0 }
 
@@ -68,13 +71,35 @@ function written() {
   return Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]))
 }
 
+/** Opens the address from the log, and creates the first administrator with its code. */
+async function createAdministrator() {
+  const log = await shell('docker compose logs tracker')
+  const [, code] = /"setupCode":"([^"]+)"/.exec(log) ?? []
+  if (code === undefined) throw new Fault(`The log has no setup code:\n${log}`)
+  const { launchChromium } = await loadCommands()
+  const browser = await launchChromium()
+  try {
+    const page = await browser.newPage()
+    await page.goto('http://localhost:6969/setup')
+    await page.getByLabel('Setup code').fill(code)
+    await page.getByLabel('Username').fill('newcomer')
+    await page.getByLabel('Email').fill('newcomer@example.org')
+    await page.getByLabel('Password', { exact: true }).fill('a long enough password')
+    await page.getByRole('button', { name: 'Create administrator' }).click()
+    await page.waitForURL('**/admin')
+  } finally {
+    await browser.close()
+  }
+}
+
 const setup = `docker run --rm --user "$(id -u):$(id -g)" --volume "$PWD:/setup" ${prefix}/vault:${version} setup`
 
 async function install() {
   const volumes = await shell('docker volume ls --quiet --filter name=vault-and-tracker_')
   if (volumes.trim() !== '') throw new Fault(`Volumes of the project exist already and are not touched:\n${volumes}`)
+  await installDependencies(step)
   if (process.env['IMAGES'] !== 'built')
-    for (const service of ['vault', 'tracker'])
+    for (const service of ['vault', 'tracker', 'backup'])
       await attempt(`image ${service}`, () =>
         shell(`docker build --file infra/Dockerfile --target ${service} --tag ${prefix}/${service}:${version} .`, ROOT),
       )
@@ -102,7 +127,30 @@ async function install() {
         if (others.length > 0) throw new Fault(`${Name}: ${JSON.stringify(others)}`)
       }
     })
+    await attempt('the first administrator is created in the browser, with the code from the log', createAdministrator)
+    await attempt('the command as one file stores a secret and reads it', async () => {
+      const vault = await buildExecutable(cli, version)
+      const read = await shell(`vault() { ${vault} "$@"; }
+        export VAULT_URL=http://localhost:4200 VAULT_PROJECT=newcomer VAULT_PRIVATE_KEY_FILE=${cli}/newcomer.key
+        VAULT_ADMIN_TOKEN=$(sed -n 's/^ADMIN_TOKEN=//p' .env)
+        export VAULT_ADMIN_TOKEN
+        vault admin projects add newcomer --public-key "$(vault keygen --output "$VAULT_PRIVATE_KEY_FILE")" >&2
+        printf %s hello | vault set GREETING >&2
+        vault get GREETING`)
+      if (read.trim() !== 'hello') throw new Fault(`It read ${read}.`)
+    })
     await attempt('both services work', () => shell(`${join(ROOT, 'infra/smoke')} "$PWD"`))
+    await attempt('the backup contains both databases and the keyring', async () => {
+      const files = await shell(`umask 077
+        docker compose run --rm -T --no-deps --entrypoint age-keygen backup >${cli}/backup.key
+        export BACKUP_RECIPIENT="$(sed -n 's/^# public key: //p' ${cli}/backup.key)" COMPOSE_PROFILES=backup
+        docker compose up --detach >&2
+        docker compose exec -T backup backup >&2
+        docker compose exec -T backup ls /backups`)
+      for (const name of ['vault', 'tracker', 'keyring'])
+        if (!files.includes(`${name}-`)) throw new Fault(`There is no backup of ${name}:\n${files}`)
+      await shell('docker compose --profile backup rm --force --stop backup')
+    })
     await attempt('a second installation keeps the data and the secrets', async () => {
       const before = written()
       const count = `docker compose exec -T postgres psql --username=postgres --dbname=vault --tuples-only --no-align \\
@@ -117,7 +165,7 @@ async function install() {
       if (entries === 0 || kept < entries) throw new Fault(`The audit log has ${kept} entries instead of ${entries}.`)
     })
   } finally {
-    await shell('docker compose down --volumes')
+    await shell('docker compose --profile backup down --volumes')
   }
 }
 
@@ -125,6 +173,6 @@ await install().catch((/** @type {unknown} */ error) => {
   counts.failed += 1
   console.log(`\n${describeError(error)}`)
 })
-rmSync(folder, { recursive: true })
+for (const used of [folder, cli]) rmSync(used, { recursive: true })
 console.log(`\n${counts.passed} passed, ${counts.failed} failed`)
 process.exitCode = counts.failed === 0 ? 0 : 1
