@@ -62,6 +62,15 @@ test('lists secrets that are overdue or expire soon, the earliest first', async 
   expect(read).toMatchObject({ actor: 'administrator', detail: { what: 'expiring' } })
 })
 
+test('names values with references, which a replacement has to keep', async () => {
+  const body = { key: 'URL', env: 'production', value: 'x', references: true }
+  const expiresAt = new Date(vault.now() - DAY_MS).toISOString()
+  await admin(vault.url, 'PUT', '/projects/blog/secrets', { ...body, expiresAt })
+  const { items } = (await admin(vault.url, 'GET', '/expiring?days=0')).body as { items: { references?: true }[] }
+  expect(items.map(({ references }) => references)).toEqual([undefined, true])
+  await put('blog', 'URL', null)
+})
+
 test.each(['?days=-1', '?days=x', '?days=', '?days=10000', '?days=1&days=2'])('refuses %s', async (query) => {
   expect(statusAndError(await admin(vault.url, 'GET', `/expiring${query}`))).toEqual([400, 'invalid_request'])
 })

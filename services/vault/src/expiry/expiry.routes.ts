@@ -7,7 +7,7 @@ import type { Expiry } from './expiry.ts'
 const expiringSecret = z
   .strictObject({
     ...{ id: uuid, project: z.string(), env: z.string(), key: z.string(), expiresAt: time },
-    ...{ note: z.string().optional(), owner: z.string().optional() },
+    ...{ note: z.string().optional(), owner: z.string().optional(), references: z.literal(true).optional() },
   })
   .meta({ id: 'ExpiringSecret', description: 'A secret with an expiry, without its value.' })
 

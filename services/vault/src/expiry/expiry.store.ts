@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { anyUuid, type Db } from '../database.ts'
+import { hasReferences } from '../secrets/secrets.store.ts'
 import type { ExpiryCounts, ExpiryStore } from './expiry.ts'
 
 /** The expiry of secrets in Postgres, found by a partial index. */
@@ -10,6 +11,7 @@ export function createExpiryStore(db: Db): ExpiryStore {
         .selectFrom('secrets as s')
         .innerJoin('projects as p', 'p.uid', 's.project_uid')
         .select(['s.id', 'p.name as project', 's.env', 's.key', 's.note', 's.owner', 's.expires_at as expiresAt'])
+        .select(hasReferences('s').as('references'))
         .where('s.expires_at', '<=', until)
         .$if(projects !== null, (query) => query.where('p.uid', '=', anyUuid((projects ?? []).map(({ uid }) => uid))))
         .orderBy('s.expires_at')
@@ -17,8 +19,8 @@ export function createExpiryStore(db: Db): ExpiryStore {
         .limit(limit)
         .$narrowType<{ expiresAt: Date }>()
         .execute()
-      return rows.map(({ note, owner, ...row }) => ({
-        ...row,
+      return rows.map(({ note, owner, references, ...row }) => ({
+        ...{ ...row, ...(references && { references: true as const }) },
         ...(note !== null && { note }),
         ...(owner !== null && { owner }),
       }))

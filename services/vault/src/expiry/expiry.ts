@@ -11,6 +11,8 @@ export type ExpiringSecret = Omit<RecordedDetails, 'expiresAt'> & {
   readonly env: string
   readonly key: string
   readonly expiresAt: Date
+  /** Only of a value with references. */
+  readonly references?: true
 }
 
 /** How many secrets are overdue, and how many of the others expire soon. */

@@ -155,17 +155,7 @@ export function createSecretStore(
       const rows = await db
         .selectFrom('secrets')
         .select(['id', 'key', 'env', 'updated_at as updatedAt', 'note', 'owner', 'expires_at as expiresAt'])
-        .select((eb) =>
-          eb
-            .exists(
-              eb
-                .selectFrom('secret_references as r')
-                .select('r.version')
-                .whereRef('r.secret_id', '=', 'secrets.id')
-                .whereRef('r.version', '=', 'secrets.version'),
-            )
-            .as('references'),
-        )
+        .select(hasReferences('secrets').as('references'))
         .where('project_uid', '=', projectUid)
         .$if(env !== undefined, (query) => query.where('env', '=', env ?? ''))
         .$if(after !== undefined, (query) =>
@@ -176,7 +166,7 @@ export function createSecretStore(
         .limit(limit)
         .execute()
       return rows.map(({ id, key, env, updatedAt, references, ...details }) => ({
-        ...{ id, key, env, updatedAt, ...(references === true && { references }) },
+        ...{ id, key, env, updatedAt, ...(references && { references: true as const }) },
         ...recorded(details),
       }))
     },
@@ -297,6 +287,14 @@ async function deleteSecret(trx: Db, id: string, { current }: StoredEnvironment)
   const isCurrent = current.some(({ key, version }) => key === deleted.key && version === deleted.version)
   if (!isCurrent) throw apiError('decryption_failed')
   return true
+}
+
+/** Whether the current version of a secret contains references, in a query of `secrets` under the given name. */
+export function hasReferences(secrets: 'secrets' | 's') {
+  return sql<boolean>`exists (
+    select from secret_references r
+    where r.secret_id = ${sql.ref(`${secrets}.id`)} and r.version = ${sql.ref(`${secrets}.version`)}
+  )`
 }
 
 async function addVersion(

@@ -51,6 +51,10 @@ test('a value with references is stored and marked', async () => {
   expect(await problems('store-references')).toEqual([])
   await dialog.getByRole('button', { name: 'Add secret' }).click()
   await page.getByRole('row', { name: /URL references/ }).waitFor()
+  await page.getByRole('button', { name: 'Add secret' }).click()
+  await dialog.getByLabel('Name').fill('URL')
+  await dialog.getByLabel('Environment').fill('common')
+  expect(await dialog.getByLabel(/Resolve references/).isChecked()).toBe(true)
 })
 
 test('a reference rule is added and removed, and an auditor sees it on a phone', async () => {

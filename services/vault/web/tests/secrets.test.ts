@@ -186,6 +186,7 @@ test('expiring secrets of all projects are listed, and a new value with a new ex
       key,
       env: 'production',
       value: 'v',
+      references: true,
       ...details,
     })
   }
@@ -209,6 +210,8 @@ test('expiring secrets of all projects are listed, and a new value with a new ex
   await submit(page, 'Replace value')
   await page.getByText('OVERDUE stored in production as version 2.').waitFor()
   await page.getByText('OVERDUE', { exact: true }).waitFor({ state: 'detached' })
+  const { body } = await admin(site.vault.url, 'GET', '/projects/warehouse.api/secrets')
+  expect((body as object[]).filter((each) => 'references' in each)).toMatchObject([{ key: 'OVERDUE' }])
 })
 
 test('an editor sees no actions on projects, keys and administrators; an auditor none at all', async () => {

@@ -15,7 +15,7 @@ export type DetailOptions = {
 type PlaceOptions = GlobalOptions & { readonly env?: string }
 
 const COLUMNS = ['id', 'key', 'env', 'updatedAt', 'expiresAt', 'owner', 'note', 'references'] as const
-const EXPIRING_COLUMNS = ['expiresAt', 'project', 'env', 'key', 'owner', 'note', 'id'] as const
+const EXPIRING_COLUMNS = ['expiresAt', 'project', 'env', 'key', 'owner', 'note', 'references', 'id'] as const
 
 function bodyOf({ note, owner, expires }: DetailOptions): object {
   return {

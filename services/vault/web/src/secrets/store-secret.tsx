@@ -37,9 +37,10 @@ export function StoreSecret(props: {
   const [env, setEnv] = useState(props.env ?? 'production')
   const [isGenerated, setGenerated] = useState(false)
   const [isShown, setShown] = useState(false)
-  const [refers, setRefers] = useState(replaced?.references === true)
+  const [chosenRefers, setRefers] = useState<boolean>()
   const envs = useId()
   const overwritten = replaced ?? known.find((each) => each.key === name && each.env === env)
+  const refers = chosenRefers ?? overwritten?.references === true
   const store = useMutation<Stored, ApiError, Values>({
     mutationFn: async (values) => {
       const place = { key: replaced?.key ?? values['key'] ?? '', env: replaced?.env ?? values['env'] ?? '' }
