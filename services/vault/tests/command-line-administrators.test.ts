@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -61,16 +63,42 @@ test('an option of a rotation replaces only its part of the scope', async () => 
   expect(await keysOf('partly')).toMatchObject([{ scope: { access: 'write', envs: ['staging'] } }])
 })
 
-test('requires a scope to rotate a project without a valid key', async () => {
-  await register('ended', '--access', 'read')
-  const [key] = await keysOf('ended')
-  await vault('admin', 'revoke', 'ended', key?.fingerprint ?? '')
-  const refused = await vault('admin', 'rotate', 'ended', '--access', 'read')
-  expect([refused.status, refused.out]).toEqual([2, ''])
-  expect(refused.err).toContain('ended has no active key whose scope could be kept')
-  expect(await keysOf('ended')).toEqual([])
-  const given = await vault('admin', 'rotate', 'ended', '--access', 'read', '--all-envs')
-  expect([given.status, given.err]).toEqual([0, 'vault: the new key may read in all environments\n'])
+test('a rotation continues the default key after it ended, with its scope', async () => {
+  await register('ended', '--access', 'read', '--envs', 'staging')
+  const revoke = async () => vault('admin', 'revoke', 'ended', (await keysOf('ended'))[0]?.fingerprint ?? '')
+  await revoke()
+  const continued = await vault('admin', 'rotate', 'ended')
+  expect([continued.status, continued.err]).toEqual([0, 'vault: the new key may read in the environment staging\n'])
+  expect(await keysOf('ended')).toMatchObject([{ scope: { access: 'read', envs: ['staging'] } }])
+  await revoke()
+  expect((await vault('admin', 'rotate', 'ended', '--access', 'write')).status).toBe(0)
+  expect(await keysOf('ended')).toMatchObject([{ scope: { access: 'write', envs: ['staging'] } }])
+})
+
+test('a rotation sends a scope only if an option changes it, so that no other change of it is undone', async () => {
+  await register('meanwhile', '--access', 'read-write')
+  const bodies: object[] = []
+  const proxy = createServer((request, response) => {
+    void (async () => {
+      const { method = 'GET', url = '', headers } = request
+      const body = await text(request)
+      if (method === 'PUT') bodies.push(JSON.parse(body) as object)
+      const answer = await fetch(`${world.vault.url}${url}`, {
+        method,
+        headers: { authorization: headers.authorization ?? '', 'content-type': 'application/json' },
+        ...(body !== '' && { body }),
+      })
+      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text())
+    })()
+  })
+  await new Promise<void>((resolve) => proxy.unref().listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${String((proxy.address() as AddressInfo).port)}`
+  const rotate = (...options: string[]) => vault('admin', 'keys', 'rotate', 'meanwhile', ...options, '--url', url)
+  expect((await rotate('--overlap', '0')).status).toBe(0)
+  expect((await rotate('--envs', 'staging')).status).toBe(0)
+  expect(bodies).toEqual([{ overlap: 0 }, { overlap: 600, scope: { access: 'read-write', envs: ['staging'] } }])
+  proxy.closeAllConnections()
+  await new Promise((resolve) => proxy.close(resolve))
 })
 
 test('refuses some and all environments together', async () => {
@@ -130,7 +158,7 @@ test('refuses names that are taken or unknown', async () => {
     return [status, err]
   }
   expect(await refused('add', 'names', 'dana')).toEqual([1, expect.stringMatching(/with this name.*key_exists/)])
-  expect(await refused('rotate', 'names', 'bob')).toEqual([1, expect.stringContaining('no active key bob')])
+  expect(await refused('rotate', 'names', 'bob')).toEqual([1, expect.stringContaining('(not_found)')])
   expect(await refused('revoke', 'names', 'bob')).toEqual([1, expect.stringContaining('no active key bob')])
   expect(await refused('rotate', 'names', 'dana', '--expires', '1d', '--lasting')).toEqual([2, expect.any(String)])
   expect(await refused('add', 'names', 'eve', '--public-key', '00', '--output', 'x')).toEqual([2, expect.any(String)])

@@ -209,6 +209,37 @@ test('run --watch waits for a token that its platform renews late, and then cont
   await put('canary')
 }, 60_000)
 
+test('a name revokes the lasting key, and exchanged keys of a rule with that name only if asked to', async () => {
+  const env = { VAULT_ADMIN_TOKEN: ADMIN_TOKEN }
+  const active = async () => {
+    const keys = JSON.parse((await run(['admin', 'keys', 'list', 'twins', '--json'], env)).out) as Listed[]
+    return keys.map(({ name, subject, until }) => [name, subject !== undefined && until !== null]).toSorted()
+  }
+  type Listed = { name: string; subject?: string; until: string | null }
+  await createProject(vault.url, 'twins')
+  expect((await run(['admin', 'keys', 'add', 'twins', 'pipeline'], env)).status).toBe(0)
+  for (const [name, sub] of [
+    ['pipeline', 'twins'],
+    ['other', 'others'],
+  ] as const) {
+    const claim = ['--issuer', issuer.url, '--claim', `sub=repo:octo-org/${sub}:*`]
+    expect((await run(['admin', 'trust', 'add', 'twins', name, ...claim], env)).status).toBe(0)
+  }
+  for (const sub of ['twins', 'twins', 'others']) {
+    const idToken = await issuer.sign({ aud: vault.url, sub: `repo:octo-org/${sub}:x` })
+    await exchangeKey({ url: vault.url, idToken, project: 'twins' })
+  }
+  const revoke = (...args: string[]) => run(['admin', 'keys', 'revoke', 'twins', ...args], env)
+  expect((await revoke('pipeline')).status).toBe(0)
+  const [others, own] = [['other', true], ['pipeline', true]] as const
+  expect(await active()).toEqual([['default', false], others, own, own])
+  expect((await revoke('pipeline')).status).toBe(1)
+  expect((await revoke('pipeline', '--exchanged')).status).toBe(0)
+  expect(await active()).toEqual([['default', false], others])
+  expect((await revoke('default', '--exchanged')).status).toBe(1)
+  expect(await active()).toEqual([['default', false], others])
+})
+
 test('rules are listed and removed by their name', async () => {
   const env = { VAULT_ADMIN_TOKEN: ADMIN_TOKEN }
   const add = (name: string, ...more: string[]) =>

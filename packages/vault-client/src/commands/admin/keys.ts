@@ -3,7 +3,7 @@ import type { GlobalOptions } from '../settings.ts'
 import { CommandError, jsonLine, printable, type Terminal, tell, UsageError } from '../terminal.ts'
 import { cell, done, print, scopeOf } from './admin.ts'
 import { type AdminClient, adminClient, type Row } from './client.ts'
-import { grantText, keptScope, readScope, type Scope, type ScopeOptions, withScopeText } from './scope.ts'
+import { changesScope, grantText, keptScope, readScope, type Scope, type ScopeOptions, withScopeText } from './scope.ts'
 
 /** The name of a project's first key. */
 const DEFAULT_KEY = 'default'
@@ -46,18 +46,30 @@ function endText(overlap: number): string {
   return `the replaced key is active until ${new Date(Date.now() + overlap * 1000).toISOString()}`
 }
 
-/** The keys that a name or fingerprint refers to. @throws CommandError if there are none */
+/** Whether a key was exchanged for an ID token. Its name is that of the trust rule. */
+const isExchanged = (key: Row): boolean => key['subject'] !== undefined
+
+/**
+ * The keys that a name or fingerprint refers to.
+ *
+ * @param ofRule whether the name is that of a trust rule, otherwise that of a lasting key
+ * @throws CommandError if there are none
+ */
 async function fingerprintsOf(
   admin: AdminClient,
   project: string,
   nameOrFingerprint: string,
+  ofRule: boolean,
 ): Promise<readonly string[]> {
   const keys = await admin.keys(project)
   const found = keys.filter(({ fingerprint }) => fingerprint === nameOrFingerprint)
-  const named = found.length > 0 ? found : keys.filter(({ name }) => name === nameOrFingerprint)
-  if (named.length === 0)
-    throw new CommandError(`${printable(project)} has no active key ${printable(nameOrFingerprint)}`)
-  return named.map(({ fingerprint }) => cell(fingerprint))
+  const named = keys.filter((key) => key['name'] === nameOrFingerprint && isExchanged(key) === ofRule)
+  const chosen = found.length > 0 && !ofRule ? found : named
+  if (chosen.length === 0) {
+    const what = ofRule ? 'active keys exchanged under the trust rule' : 'active key'
+    throw new CommandError(`${printable(project)} has no ${what} ${printable(nameOrFingerprint)}`)
+  }
+  return chosen.map(({ fingerprint }) => cell(fingerprint))
 }
 
 const COLUMNS = ['name', 'state', 'fingerprint', 'until', 'lastUsedAt', 'scope', 'subject']
@@ -84,7 +96,7 @@ export const keyCommands = {
     })
   },
 
-  /** An option changes only its part of the scope, so the scope of the replaced key is read first. */
+  /** An option changes only its part of the scope, so the scope of the replaced key is read first. It may have ended. */
   rotate: async (
     project: string,
     name: string | undefined,
@@ -96,16 +108,16 @@ export const keyCommands = {
     if (options.envs !== undefined && options.allEnvs === true) throw new UsageError('use either --envs or --all-envs')
     if (expires !== undefined && lasting === true) throw new UsageError('use either --expires or --lasting')
     const admin = await adminClient(options, terminal)
-    // Keys are sorted newest first.
-    const newest = (await admin.keys(project)).find(
-      (key) => key['name'] === (name ?? DEFAULT_KEY) && key['subject'] === undefined,
+    const namesakes = (await admin.keys(project, true)).filter(
+      (key) => key['name'] === (name ?? DEFAULT_KEY) && !isExchanged(key),
     )
-    if (newest === undefined && name !== undefined && name !== DEFAULT_KEY)
-      throw new CommandError(`${printable(project)} has no active key ${printable(name)}; add one`)
-    const scope = keptScope(options, newest === undefined ? undefined : readScope(newest['scope']))
-    if (scope === undefined)
+    // Sorted newest first.
+    const active = namesakes.find(({ state }) => state === 'active' || state === 'replaced')
+    const replaced = active ?? namesakes[0]
+    const scope = keptScope(options, replaced === undefined ? undefined : readScope(replaced['scope']))
+    if (scope === undefined && changesScope(options))
       throw new UsageError(
-        `${printable(project)} has no active key whose scope could be kept; set --access, and --envs or --all-envs`,
+        `${printable(project)} has no key whose scope could be kept; set --access, and --envs or --all-envs`,
       )
     const which = name === undefined ? 'the key' : `the key ${name}`
     await deliver(`Replaced ${which} of ${project}.`, options, terminal, async () => {
@@ -113,18 +125,24 @@ export const keyCommands = {
       const key = {
         ...(name !== undefined && { name }),
         ...(publicKey !== undefined && { publicKey }),
-        scope,
+        ...(changesScope(options) && { scope }),
         ...expiry,
       }
       const rotated = await admin.rotate(project, { ...key, overlap })
-      tell(terminal, `${grantText(scope)}${newest === undefined ? '' : `; ${endText(overlap)}`}`)
+      const texts = [scope && grantText(scope), active && endText(overlap)].filter((each) => each !== undefined)
+      if (texts.length > 0) tell(terminal, texts.join('; '))
       return rotated
     })
   },
 
-  revoke: async (project: string, nameOrFingerprint: string, options: GlobalOptions, terminal: Terminal) => {
+  revoke: async (
+    project: string,
+    nameOrFingerprint: string,
+    options: GlobalOptions & { exchanged?: boolean },
+    terminal: Terminal,
+  ) => {
     const admin = await adminClient(options, terminal)
-    const revoked = await fingerprintsOf(admin, project, nameOrFingerprint)
+    const revoked = await fingerprintsOf(admin, project, nameOrFingerprint, options.exchanged === true)
     for (const fingerprint of revoked) await admin.revokeKey(project, fingerprint)
     if (options.json === true) terminal.stdout.write(jsonLine({ ok: true, revoked }))
     else for (const fingerprint of revoked) done(options, terminal, `Revoked key ${fingerprint} of ${project}.`)

@@ -61,6 +61,7 @@ Examples:
   $ vault admin keys add shop dana --public-key "$(cat dana.pub)"
   $ vault admin keys add shop ci --access read --envs staging --expires 90d --output ci.key
   $ vault admin keys revoke shop dana
+  $ vault admin keys revoke shop deploy --exchanged
 `
 
 function addKeys(admin: Command, terminal: Terminal): void {
@@ -70,7 +71,7 @@ function addKeys(admin: Command, terminal: Terminal): void {
     .addHelpText('after', KEYS_HELP)
   keys
     .command('list <project>', { isDefault: true })
-    .description('List the active keys of a project')
+    .description('List the active keys of a project, also those exchanged under a trust rule')
     .option('--ended', 'Include keys that expired or were revoked in the last 30 days')
     .action((project: string, _options, command: Command) =>
       keyCommands.list(project, command.optsWithGlobals(), terminal),
@@ -95,7 +96,7 @@ function addKeys(admin: Command, terminal: Terminal): void {
 
 function addRotate(command: Command, terminal: Terminal): void {
   command
-    .description('Replace a key, by default the one named default; prints the new private key')
+    .description('Replace a key, by default the one named default, also after it ended; prints the new private key')
     .addOption(publicKeyOption('Public key to use instead of a new key pair'))
     .addOption(
       new Option('--overlap <seconds>', 'Time the replaced key stays active, at most 600; 0 revokes it immediately')
@@ -118,6 +119,7 @@ function addRotate(command: Command, terminal: Terminal): void {
 function addRevoke(command: Command, terminal: Terminal): void {
   command
     .description('Revoke a key, given by its name or fingerprint, immediately')
+    .option('--exchanged', 'Revoke the keys exchanged under the trust rule with this name instead')
     .action((project: string, key: string, _options, self: Command) =>
       keyCommands.revoke(project, key, self.optsWithGlobals(), terminal),
     )

@@ -19,6 +19,11 @@ export function readScope(value: unknown): Scope {
   return { access, envs }
 }
 
+/** Whether an option changes a scope. */
+export function changesScope({ access, envs, allEnvs }: ScopeOptions): boolean {
+  return access !== undefined || envs !== undefined || allEnvs === true
+}
+
 /** The scope of a replacement key: from the options, then from the replaced key. Undefined if that is incomplete. */
 export function keptScope(options: ScopeOptions, replaced: Scope | undefined): Scope | undefined {
   const access = options.access ?? replaced?.access
