@@ -231,7 +231,10 @@ test('a name revokes the lasting key, and exchanged keys of a rule with that nam
   }
   const revoke = (...args: string[]) => run(['admin', 'keys', 'revoke', 'twins', ...args], env)
   expect((await revoke('pipeline')).status).toBe(0)
-  const [others, own] = [['other', true], ['pipeline', true]] as const
+  const [others, own] = [
+    ['other', true],
+    ['pipeline', true],
+  ] as const
   expect(await active()).toEqual([['default', false], others, own, own])
   expect((await revoke('pipeline')).status).toBe(1)
   expect((await revoke('pipeline', '--exchanged')).status).toBe(0)

@@ -403,6 +403,13 @@ for (const mode of [
     expect(vault.logged()).toContain('keys of an issuer cannot be fetched')
   }, 20_000)
 
+test('an issuer may name its keys with a query, as Azure AD B2C does', async () => {
+  await trust()
+  forgetKeys()
+  await issuer.setMode('has keys at a query')
+  expect((await exchange(await token())).status).toBe(201)
+})
+
 test('an issuer that ended is 503', async () => {
   const ended = await startOidcIssuer()
   await trust({ issuer: ended.url })

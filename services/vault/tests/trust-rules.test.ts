@@ -65,7 +65,7 @@ test('the audit log names the rule and whom it trusts', async () => {
       actor: 'administrator',
       detail: {
         ...{ rule: id, name: 'deploy', issuer: RULE.issuer, audience: RULE.audience, minutes: 5 },
-        ...{ access: 'read', envs: 'production', claims: `sub=${RULE.claims.sub}` },
+        ...{ access: 'read', envs: 'production', claims: `sub=${RULE.claims.sub}`, algorithms: 'RS256,ES256' },
       },
     }),
   ])

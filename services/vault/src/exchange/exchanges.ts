@@ -36,6 +36,10 @@ export type Exchanged = { readonly project: string; readonly expiresAt: Date; re
 /** Valid keys per project. */
 const MAX_VALID_KEYS = 500
 
+const BUSY = 'Too many ID tokens are being exchanged. Try again in a moment.'
+/** Half of all pending exchanges, so that an issuer that hangs leaves room for tokens of others. */
+const MAX_VERIFYING_PER_ISSUER = 250
+
 /** Of the subject, for administrators. */
 const MAX_SUBJECT_LENGTH = 200
 
@@ -53,7 +57,8 @@ export function createExchanges(deps: {
   clock: Clock
 }) {
   const { store, trustRules, issuerKeys, nonces, rows, inTurn, clock } = deps
-  const pending = createPending('Too many ID tokens are being exchanged. Try again in a moment.')
+  const pending = createPending(BUSY)
+  const verifying = createPending(BUSY, { total: Infinity, perClient: MAX_VERIFYING_PER_ISSUER })
 
   async function spend({ digest, issued, expires }: IdToken, by: Uint8Array, now: Date): Promise<void> {
     const keepMs = Math.ceil((expires + SKEW_SECONDS) * 1000 - now.getTime()) + SKEW_SECONDS * 1000
@@ -80,7 +85,7 @@ export function createExchanges(deps: {
     // The time of the store that remembers spent tokens: clocks of replicas may be wrong.
     const now = new Date(nonces.now())
     const algorithms = rules.flatMap((rule) => rule.algorithms)
-    const idToken = await verifyIdToken(unverified, { algorithms, issuerKeys, now })
+    const idToken = await verifying(unverified.issuer, () => verifyIdToken(unverified, { algorithms, issuerKeys, now }))
     const rule = chooseRule(rules, idToken, { algorithm: unverified.algorithm, project, ruleName })
     const key = rows.exchangedKeys.seal({
       ...{ id: newId(), projectUid: rule.projectUid, ruleId: rule.id, publicKey, scope: rule.scope },

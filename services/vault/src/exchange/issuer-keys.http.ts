@@ -2,7 +2,7 @@ import type { JWK } from 'jose'
 import { z } from 'zod'
 import { readResponse } from '../limits/read-response.ts'
 import type { FetchIssuerKeys } from './issuer-keys.ts'
-import { isIssuerUrl } from './trust-rules.ts'
+import { mayFetch } from './trust-rules.ts'
 
 /** For discovery and keys together. */
 const TIMEOUT_MS = 5_000
@@ -25,7 +25,7 @@ export function createIssuerClient({ allowLoopback }: { allowLoopback: boolean }
     const found = discovery.safeParse(await fetchJson(`${issuer.replace(/\/$/, '')}${DISCOVERY_PATH}`, deadline))
     if (!found.success) throw new Error('the discovery document has no issuer or no jwks_uri')
     if (found.data.issuer !== issuer) throw new Error('the discovery document is that of another issuer')
-    if (!isIssuerUrl(found.data.jwks_uri, allowLoopback)) throw new Error('the jwks_uri is not an https:// URL')
+    if (!mayFetch(found.data.jwks_uri, allowLoopback)) throw new Error('the jwks_uri is not an https:// URL')
     const published = keySet.safeParse(await fetchJson(found.data.jwks_uri, deadline))
     if (!published.success) throw new Error('the jwks_uri does not return a set of keys')
     const keys = published.data.keys.filter(isPublicKey)

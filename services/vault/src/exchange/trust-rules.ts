@@ -127,6 +127,7 @@ export function createTrustRules(deps: {
         by,
         detail: {
           ...{ rule: id, name, issuer, audience, minutes, access: scope.access, envs: scope.envs?.join(',') ?? null },
+          algorithms: rest.algorithms.join(','),
           claims: patterns.map((each) => each.join('=')).join(', '),
         },
       })
@@ -157,13 +158,18 @@ function toRule<Row extends TrustRuleRow>(row: Row): Omit<Row, 'claims'> & { rea
   return { ...row, claims: Object.fromEntries(names.map((name, i) => [name, row.claims[2 * i + 1] ?? ''])) }
 }
 
+/** Whether a URL is that of an issuer, which has no query (OpenID Connect Discovery 1.0 section 3). */
+export function isIssuerUrl(text: string, allowLoopback: boolean): boolean {
+  return !text.includes('?') && mayFetch(text, allowLoopback)
+}
+
 /**
  * Whether the vault may fetch from a URL that an administrator or an issuer named. Addresses in private networks are
  * accepted: that is where self-hosted issuers are.
  */
-export function isIssuerUrl(text: string, allowLoopback: boolean): boolean {
+export function mayFetch(text: string, allowLoopback: boolean): boolean {
   if (text.length > MAX_URL_LENGTH || !URL.canParse(text)) return false
-  const { protocol, hostname, search, hash, username, password } = new URL(text)
-  if (search + hash + username + password !== '' || /[?#\s]/.test(text)) return false
+  const { protocol, hostname, username, password } = new URL(text)
+  if (username + password !== '' || /[#\s]/.test(text)) return false
   return protocol === 'https:' || (protocol === 'http:' && allowLoopback && LOOPBACK.includes(hostname))
 }

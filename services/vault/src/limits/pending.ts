@@ -1,21 +1,20 @@
 import { apiError } from '../errors.ts'
 
 /** Work that waits for another service or for Postgres. */
-const MAX_PENDING = 500
-const MAX_PENDING_PER_CLIENT = 20
+const LIMITS = { total: 500, perClient: 20 }
 
 /**
  * Limits pending work, in total and for each client.
  *
  * @param message of the error if too much is pending
  */
-export function createPending(message: string) {
+export function createPending(message: string, limits = LIMITS) {
   const clients = new Map<string, number>()
   let total = 0
   /** @throws ApiError unavailable if too much is pending */
   return async <T>(client: string, work: () => Promise<T>): Promise<T> => {
     const own = clients.get(client) ?? 0
-    if (total >= MAX_PENDING || own >= MAX_PENDING_PER_CLIENT) throw apiError('unavailable', message)
+    if (total >= limits.total || own >= limits.perClient) throw apiError('unavailable', message)
     total += 1
     clients.set(client, own + 1)
     try {

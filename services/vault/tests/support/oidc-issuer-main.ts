@@ -103,6 +103,10 @@ const MODES: Readonly<Record<string, (path: string, response: ServerResponse) =>
   'is another issuer': (_path, response) => json(response, { ...discovery(), issuer: 'https://example.org' }),
   'names insecure keys': (_path, response) => json(response, { ...discovery(), jwks_uri: 'http://example.org/keys' }),
   'is not JSON': (_path, response) => response.end('<html>'),
+  'has keys at a query': (path, response) =>
+    path === '/keys'
+      ? json(response, {}, 404)
+      : json(response, path === '/keys?p=sign-in' ? keys() : { ...discovery(), jwks_uri: `${url}/keys?p=sign-in` }),
   'has no keys': (path, response) => json(response, path === '/keys' ? { keys: [] } : discovery()),
 }
 
@@ -125,7 +129,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     json(response, { access_token: 'access-token', token_type: 'bearer', id_token: idToken })
     return
   }
-  const isKnown = /^\/(?:\.well-known\/openid-configuration|keys)(?:\?redirected)?$/.test(path)
+  const isKnown = /^\/(?:\.well-known\/openid-configuration|keys)(?:\?redirected|\?p=sign-in)?$/.test(path)
   if (isKnown) MODES[mode]?.(path, response)
   else json(response, {}, 404)
 }

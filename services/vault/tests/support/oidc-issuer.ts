@@ -15,6 +15,7 @@ export type IssuerMode =
   | 'names insecure keys'
   | 'is not JSON'
   | 'has no keys'
+  | 'has keys at a query'
 
 /** An OIDC issuer as its own process. */
 export type OidcIssuer = {
