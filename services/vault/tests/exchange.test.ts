@@ -1,9 +1,11 @@
 import { createHmac, generateKeyPairSync, sign as signBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { createAuthority, createCertificate, removeTemporaryFolder, temporaryFolder } from '@vault-and-tracker/dev-env'
 import { Redis } from 'ioredis'
 import { type Answer, admin, createProject, newKey, send, statusAndError } from './support/client.ts'
 import { type OidcIssuer, startOidcIssuer } from './support/oidc-issuer.ts'
 import { startVault, type TestVault } from './support/vault.ts'
+import { startVaultProcess } from './support/vault-process.ts'
 
 const AUDIENCE = 'https://vault.example.org'
 const SUBJECT = 'repo:octo-org/shop:ref:refs/heads/main'
@@ -47,7 +49,7 @@ async function trust(rule: object = {}, of = project): Promise<string> {
 
 const token = (claims?: object, options?: Parameters<OidcIssuer['sign']>[1]) => issuer.sign(claims, options)
 
-function exchange(idToken: unknown, more: object = {}, at = vault): Promise<Answer> {
+function exchange(idToken: unknown, more: object = {}, at: { readonly url: string } = vault): Promise<Answer> {
   const body = { idToken, publicKey: newKey().publicKeyHex, project, ...more }
   return send(`${at.url}/v1/keys/exchange`, {
     method: 'POST',
@@ -408,6 +410,22 @@ test('an issuer may name its keys with a query, as Azure AD B2C does', async () 
   forgetKeys()
   await issuer.setMode('has keys at a query')
   expect((await exchange(await token())).status).toBe(201)
+})
+
+test('an issuer with a certificate of a private authority is used if the vault trusts the authority', async () => {
+  const folder = temporaryFolder('exchange')
+  const authority = await createAuthority(folder, 'ca')
+  const certified = await startOidcIssuer(await createCertificate(folder, 'issuer', ['IP:127.0.0.1'], authority))
+  await trust({ issuer: certified.url })
+  expect(await refusal(await certified.sign())).toEqual([503, 'unavailable'])
+  const env = { NODE_EXTRA_CA_CERTS: authority.certificate }
+  const trusting = await startVaultProcess({
+    ...{ folder, databaseUrl: vault.database.appUrl, redisUrl: vault.redisUrl, env },
+  })
+  expect((await exchange(await certified.sign(), {}, trusting)).status).toBe(201)
+  await trusting.process.stop()
+  await certified.stop()
+  removeTemporaryFolder(folder)
 })
 
 test('an issuer that ended is 503', async () => {

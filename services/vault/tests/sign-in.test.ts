@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { freePort } from '@vault-and-tracker/dev-env'
 import { newId } from '@vault-and-tracker/service-kit/core/ids'
-import { type Answer, admin, createProject, newKey, send, statusAndError } from './support/client.ts'
+import { type Answer, admin, createProject, newKey, send, signedSend, statusAndError } from './support/client.ts'
 import { createHttpBrowser, type OidcProvider, startOidcProvider } from './support/oidc-provider.ts'
 import { rows } from './support/rows.ts'
 import { connectSql } from './support/sql.ts'
@@ -527,4 +527,41 @@ test('shows how to sign in', async () => {
   const oidc = { label: 'Example ID', url: '/v1/sign-in/start' }
   expect(await read()).toEqual({ oidc, hasSession: false })
   expect(await read({ Cookie: (await signIn('ada')).cookie })).toEqual({ oidc, hasSession: true })
+})
+
+test('an ID token of the provider is exchanged for a key under a trust rule, once', async () => {
+  const claims = { sub: 'ada' }
+  const rule = { name: 'people', issuer: provider.url, audience: provider.env['OIDC_CLIENT_ID'], claims }
+  expect((await admin(vault.url, 'POST', '/projects/shop/trust-rules', rule)).status).toBe(201)
+  const idTokenOf = async (person: string): Promise<string> => {
+    const verifier = randomBytes(32).toString('base64url')
+    const client = { client_id: 'vault', redirect_uri: `${origin}/v1/sign-in/callback` }
+    const asked = new URLSearchParams({
+      ...{ ...client, response_type: 'code', scope: 'openid', code_challenge_method: 'S256' },
+      code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    })
+    const returned = await newBrowser().visitProvider(`${provider.url}/auth?${asked.toString()}`, person)
+    const credentials = Buffer.from(`vault:${provider.env['OIDC_CLIENT_SECRET'] ?? ''}`).toString('base64')
+    const response = await fetch(`${provider.url}/token`, {
+      method: 'POST',
+      headers: { Authorization: `Basic ${credentials}` },
+      body: new URLSearchParams({
+        ...{ ...client, grant_type: 'authorization_code', code_verifier: verifier },
+        code: new URL(returned).searchParams.get('code') ?? '',
+      }),
+    })
+    return ((await response.json()) as { id_token: string }).id_token
+  }
+  const exchange = (idToken: string, key = newKey()) =>
+    send(`${vault.url}/v1/keys/exchange`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ idToken, publicKey: key.publicKeyHex }),
+    })
+  const [idToken, key] = [await idTokenOf('ada'), newKey()]
+  expect(await exchange(idToken, key)).toMatchObject({ status: 201, body: { project: 'shop' } })
+  const url = `${vault.url}/v1/secrets`
+  expect((await signedSend({ project: 'shop', key, method: 'GET', url })).status).toBe(200)
+  expect(statusAndError(await exchange(idToken))).toEqual([401, 'invalid_id_token'])
+  expect(statusAndError(await exchange(await idTokenOf('eve')))).toEqual([401, 'no_trust_rule'])
 })

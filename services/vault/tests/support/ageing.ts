@@ -19,15 +19,21 @@ type Sql = <Row extends QueryResultRow>(statement: string, parameters?: readonly
 export async function makeOlder({ sql }: { readonly sql: Sql }, chainKeys: ChainKeys, ms: number): Promise<void> {
   const rows = createAuthenticRows(await chainKeys.first(), () => undefined)
   const before = (time: Date): Date => new Date(time.getTime() - ms)
-  for (const key of await sql<Key>('select * from exchanged_keys')) {
-    const { code, createdAt, expiresAt } = rows.exchangedKeys.seal({
+  const keys = (await sql<Key>('select * from exchanged_keys')).map((key) =>
+    rows.exchangedKeys.seal({
       ...{ id: key.id, projectUid: key.project_uid, ruleId: key.rule_id, publicKey: key.public_key },
       ...{ subject: key.subject, scope: { access: key.access, envs: key.envs } },
       ...{ createdAt: before(key.created_at), expiresAt: before(key.expires_at) },
-    })
-    const set = 'update exchanged_keys set created_at = $2, expires_at = $3, code = $4 where id = $1'
-    await sql(set, [key.id, createdAt, expiresAt, code])
-  }
+    }),
+  )
+  await sql(
+    `update exchanged_keys x set created_at = k.created_at, expires_at = k.expires_at, code = k.code
+     from unnest($1::uuid[], $2::timestamptz[], $3::timestamptz[], $4::bytea[]) as k (id, created_at, expires_at, code)
+     where x.id = k.id`,
+    [keys.map(({ id }) => id), keys.map(({ createdAt }) => createdAt), keys.map(({ expiresAt }) => expiresAt)].concat([
+      keys.map(({ code }) => code) as never,
+    ]),
+  )
   await sql("update ended_exchanged_keys set ended_at = ended_at - $1 * interval '1 ms'", [ms])
   for (const { id, webhook_id: webhookId, event, payload, ...delivery } of await sql<Delivery>(
     'select * from webhook_deliveries',

@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo, Server } from 'node:net'
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 
 // An OIDC issuer as its own process. Its parent controls it over `/control`, and jobs request ID tokens as from GitHub
-// Actions. It prints its URL when it listens.
+// Actions. It prints its URL when it listens, and the one for control: with a certificate, the first is over TLS.
 
 type Pair = Awaited<ReturnType<typeof newPair>>
 
@@ -134,9 +136,18 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   else json(response, {}, 404)
 }
 
-const server = createServer((request, response) => void answer(request, response))
-await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-const url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`
-process.stdout.write(`${url}\n`)
+async function listen(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return `127.0.0.1:${String((server.address() as AddressInfo).port)}`
+}
+
+const handle = (request: IncomingMessage, response: ServerResponse) => void answer(request, response)
+const controlUrl = `http://${await listen(createServer(handle))}`
+const [certificate, key] = process.argv.slice(2)
+const url =
+  certificate === undefined || key === undefined
+    ? controlUrl
+    : `https://${await listen(createTlsServer({ cert: readFileSync(certificate), key: readFileSync(key) }, handle))}`
+process.stdout.write(`${url} ${controlUrl}\n`)
 // Ends with its parent.
 process.stdin.on('end', () => process.exit(0)).resume()

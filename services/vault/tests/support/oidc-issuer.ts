@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { SOURCE_ARGUMENTS } from '@vault-and-tracker/dev-env'
+import { type CertificateFiles, SOURCE_ARGUMENTS } from '@vault-and-tracker/dev-env'
 
 /** What the issuer does with requests for discovery and keys. */
 export type IssuerMode =
@@ -35,18 +35,19 @@ export type OidcIssuer = {
   stop(): Promise<void>
 }
 
-/** Starts an issuer. */
-export async function startOidcIssuer(): Promise<OidcIssuer> {
+/** Starts an issuer, over TLS if it has a certificate. */
+export async function startOidcIssuer(tls?: CertificateFiles): Promise<OidcIssuer> {
   const main = new URL('./oidc-issuer-main.ts', import.meta.url).pathname
-  const child = spawn(process.execPath, [...SOURCE_ARGUMENTS, main], {
+  const files = tls === undefined ? [] : [tls.certificate, tls.key]
+  const child = spawn(process.execPath, [...SOURCE_ARGUMENTS, main, ...files], {
     env: { PATH: process.env['PATH'] },
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const ended = once(child, 'close')
   const [line] = (await Promise.race([once(child.stdout, 'data'), ended])) as [Buffer | number]
-  const url = String(line).trim()
+  const [url = '', controlUrl = ''] = String(line).trim().split(' ')
   const control = async <Result>(name: string, given: object = {}): Promise<Result> => {
-    const response = await fetch(`${url}/control/${name}`, { method: 'POST', body: JSON.stringify(given) })
+    const response = await fetch(`${controlUrl}/control/${name}`, { method: 'POST', body: JSON.stringify(given) })
     return (await response.json()) as Result
   }
   return {

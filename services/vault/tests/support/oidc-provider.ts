@@ -105,6 +105,7 @@ export function createHttpBrowser(publicHost = '') {
   return {
     cookies,
     request,
+    visitProvider,
     /** Starts a sign-in, and returns the response of the provider, which is an address of the vault. */
     startSignIn: async (vault: string, person: string, page?: string): Promise<string> => {
       const query = page === undefined ? '' : `?page=${encodeURIComponent(page)}`
