@@ -21,7 +21,9 @@ const KEPT = 'that of the replaced key by default'
 const KEPT_EXPIRY = 'by default it expires when the replaced key would'
 
 export function addAdmin(program: Command, terminal: Terminal, exit: (status: number) => void): void {
-  const admin = program.command('admin').description('Manage projects, keys and administrators, and read the audit log')
+  const admin = program
+    .command('admin')
+    .description('Manage projects, keys, secrets, trust rules, webhooks and administrators, and read the audit log')
   const projects = admin.command('projects').description('Manage projects')
   projects
     .command('list', { isDefault: true })
@@ -154,7 +156,11 @@ function addAdministrators(admin: Command, terminal: Terminal): void {
   administrators
     .command('add <name>')
     .description('Add an administrator and print their token, which is not shown again')
-    .addOption(new Option('--role <role>', 'Role').choices(['administrator', 'editor', 'auditor']).default('auditor'))
+    .addOption(
+      new Option('--role <role>', 'Role; an editor writes secrets without reading them')
+        .choices(['administrator', 'editor', 'auditor'])
+        .default('auditor'),
+    )
     .option('--projects <names...>', 'Projects; all by default')
     .addOption(new Option('--expires <time>', 'Lifetime of the token, such as 30d').argParser(readDuration))
     .action((name: string, _options, command: Command) =>
