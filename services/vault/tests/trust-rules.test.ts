@@ -88,6 +88,7 @@ test('refuses a rule that is too broad, or cannot be checked', async () => {
     { issuer: 'https://user:password@example.org' },
     { issuer: 'https://example.org/?a' },
     { issuer: 'https://example.org/#' },
+    { issuer: 'https://example.org/\u0000' },
     { issuer: 'file:///etc/passwd' },
     { issuer: '' },
     { audience: '' },

@@ -37,7 +37,10 @@ export function readIdToken(token: string): UnverifiedToken {
   const { header, issuer } = decode(token)
   const algorithm = ALGORITHMS.find((known) => known === header.alg)
   if (algorithm === undefined) throw invalidToken('It is signed with an algorithm that is not accepted.')
-  if (!TYPES.includes(header.typ?.toLowerCase())) throw invalidToken('It is a token of another type.')
+  // The library has not checked the members of the header.
+  const type: unknown = header.typ
+  if (!TYPES.includes(typeof type === 'string' ? type.toLowerCase() : type))
+    throw invalidToken('It is a token of another type.')
   if (typeof issuer !== 'string') throw invalidToken('It has no issuer.')
   return { token, issuer, algorithm }
 }

@@ -93,9 +93,11 @@ export function createTrustRules(deps: {
       return listed.filter(rows.trustRules.accept).map(toRule)
     },
 
-    /** Returns the rules for an issuer. */
+    /** Returns the rules for an issuer; none for a text that is not one, which Postgres may not be able to compare. */
     ofIssuer: async (issuer: string): Promise<readonly RuleOfProject[]> =>
-      (await store.ofIssuer(issuer)).filter(rows.trustRules.accept).map(toRule),
+      isIssuerUrl(issuer, allowLoopback)
+        ? (await store.ofIssuer(issuer)).filter(rows.trustRules.accept).map(toRule)
+        : [],
 
     /**
      * Adds a rule.
@@ -170,6 +172,6 @@ export function isIssuerUrl(text: string, allowLoopback: boolean): boolean {
 export function mayFetch(text: string, allowLoopback: boolean): boolean {
   if (text.length > MAX_URL_LENGTH || !URL.canParse(text)) return false
   const { protocol, hostname, username, password } = new URL(text)
-  if (username + password !== '' || /[#\s]/.test(text)) return false
+  if (username + password !== '' || /[#\s\p{Cc}]/u.test(text)) return false
   return protocol === 'https:' || (protocol === 'http:' && allowLoopback && LOOPBACK.includes(hostname))
 }
