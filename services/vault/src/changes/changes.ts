@@ -68,7 +68,7 @@ const BATCHES = { concurrency: 2, maxBatchSize: 256, lingerMs: 4 }
 /** Much may refer to much, so fewer callers share a statement. */
 const REFERENCES = { ...BATCHES, maxBatchSize: 16, isReady: () => true }
 
-/** In this process. A waiting client takes 17 KB (docs/performance.md). */
+/** In this process. A waiting client takes 23 KB (docs/performance.md). */
 const LIMITS = { perProject: 1_000, total: 5_000 }
 
 /** Tells applications which secrets changed. */
