@@ -231,6 +231,14 @@ func TestOtherRefusalsAreNotRetried(t *testing.T) {
 	}
 }
 
+func TestAnErrorHasTheDescriptionOfItsCause(t *testing.T) {
+	challenge := `Signature error="invalid_signature", error_description="The cause."`
+	s := serve(t, answer(401, object{"error": "invalid_signature"}, "WWW-Authenticate", challenge))
+	if failure := fetchFails(t, clientOf(t, s.URL), "invalid_signature"); !strings.HasSuffix(failure.Message, ": The cause.") {
+		t.Error(failure.Message)
+	}
+}
+
 func TestAfterTheLastRetryTheLastErrorIsReturned(t *testing.T) {
 	s := serve(t, dropped, dropped, answer(503, object{"error": "unavailable"}))
 	client := clientOf(t, s.URL, func(o *Options) { o.Retries = 2 })

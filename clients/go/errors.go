@@ -65,6 +65,8 @@ const (
 var (
 	errorCode = regexp.MustCompile(`^[a-z]+(_[a-z]+)*$`)
 	digits    = regexp.MustCompile(`^[0-9]+$`)
+	// description is what the vault adds to invalid_signature.
+	description = regexp.MustCompile(`\berror_description="([^"\\]*)"`)
 )
 
 // errorOfAnswer creates the error for an unsuccessful response.
@@ -80,7 +82,10 @@ func errorOfAnswer(response *http.Response, content []byte, now time.Time) *Erro
 	if date, failed := http.ParseTime(response.Header.Get("Date")); failed == nil && err.Code == "expired" {
 		err.ClockDifference = now.Sub(date)
 	}
+	cause := description.FindStringSubmatch(response.Header.Get("WWW-Authenticate"))
 	switch {
+	case cause != nil:
+		err.Message = fmt.Sprintf("the vault refused the signature: %.*s", maxQuoted, cause[1])
 	case err.ClockDifference >= plausibleSkew:
 		err.Message = clockMessage(err.ClockDifference, "ahead of")
 	case err.ClockDifference <= -plausibleSkew:

@@ -176,6 +176,12 @@ class Failures(Case):
                 error = self.failure(client.fetch)
                 self.assertEqual((error.code, error.status, len(server.requests)), (code, status, 1))
 
+    def test_an_error_has_the_description_of_its_cause(self) -> None:
+        header = 'WWW-Authenticate: Signature error="invalid_signature", error_description="The cause."'
+        with self.pair(answer({"error": "invalid_signature"}, 401, header)) as (_, client):
+            error = self.failure(client.fetch)
+            self.assertEqual((error.code, str(error)[-12:]), ("invalid_signature", ": The cause."))
+
     def test_after_the_last_retry_the_last_error_is_raised(self) -> None:
         with self.pair(b"", b"", answer({"error": "unavailable"}, 503), answer({}), retries=2) as (server, client):
             error = self.failure(client.fetch)

@@ -148,6 +148,13 @@ export function endedKey(actor: string, projectId: string): ApiError<ErrorCode> 
   return apiError('invalid_signature', undefined, { cause: new Refused({ actor, projectId }) })
 }
 
+/** The error for a signature of the scheme or host that a proxy received, with a message for the holder of the key. */
+export function hiddenOrigin(cause: unknown): ApiError<ErrorCode> {
+  const message =
+    'The signature is for another scheme or host than the vault received. Add the proxy to TRUSTED_PROXIES of the vault, and let it send X-Forwarded-Proto.'
+  return apiError('invalid_signature', message, { cause })
+}
+
 /** The caller that an error refuses; undefined if they were not identified. */
 export function refusedCaller({ cause }: ApiError<ErrorCode>): RefusedCaller | undefined {
   return cause instanceof Refused ? cause.caller : undefined

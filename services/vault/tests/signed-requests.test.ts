@@ -30,7 +30,7 @@ async function get(headers: Record<string, string>, target = url): Promise<unkno
 
 const refused = (error: string) => [401, { error }]
 
-type Raw = { status: number; body: string }
+type Raw = { status: number; body: string; challenge: string | undefined }
 
 /** A request with exactly these headers, in order and with duplicates; from 127.0.0.2 for the proxy. */
 function rawRequest(headers: string[], options: { method?: string; path?: string; from?: string } = {}): Promise<Raw> {
@@ -48,7 +48,10 @@ function rawRequest(headers: string[], options: { method?: string; path?: string
       (response) => {
         let body = ''
         response.setEncoding('utf8').on('data', (chunk: string) => (body += chunk))
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, body }))
+        response.on('end', () => {
+          const { statusCode: status = 0, headers: fields } = response
+          resolve({ status, body, challenge: fields['www-authenticate'] })
+        })
       },
     )
     outgoing.on('error', reject).end()
@@ -190,6 +193,26 @@ test('takes scheme, host and address only from a trusted proxy', async () => {
   expect((await rawRequest(await headers(), { from: '127.0.0.2' })).status).toBe(200)
   const { body } = await admin(vault.url, 'GET', '/audit?limit=1')
   expect(body).toEqual([expect.objectContaining({ ip: '203.0.113.7' })])
+})
+
+test('shows the holder of the key that a proxy hides scheme or host', async () => {
+  const { host } = new URL(vault.url)
+  const challenge = async (signed: { key: Key; url: string }, ...headers: string[]) => {
+    const signature = flat(await signHeaders({ project: 'shop', method: 'GET', ...signed }))
+    const answer = await rawRequest(['Host', host, ...headers, ...signature])
+    expect([answer.status, answer.body]).toEqual([401, '{"error":"invalid_signature"}'])
+    return answer.challenge
+  }
+  const named = expect.stringMatching(/^Signature error="invalid_signature", error_description=".*TRUSTED_PROXIES.*"$/)
+  const https = url.replace('http:', 'https:')
+  const outside = 'https://vault.example/v1/secrets'
+  const forwarded = ['X-Forwarded-Host', 'vault.example']
+  expect(await challenge({ key, url: https })).toEqual(named)
+  expect(await challenge({ key, url: outside }, ...forwarded)).toEqual(named)
+  expect(await challenge({ key, url: outside })).toBeUndefined()
+  expect(await challenge({ key, url: `${https}?env=staging` }, ...forwarded)).toBeUndefined()
+  expect(await challenge({ key: { ...key, privateKey: newKey().privateKey }, url: https })).toBeUndefined()
+  expect(await challenge({ key: newKey(), url: https })).toBeUndefined()
 })
 
 test('refuses HEAD', async () => {

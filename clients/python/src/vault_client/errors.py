@@ -16,6 +16,8 @@ _REMEDIES = {
 }
 
 _CODE = re.compile(r"[a-z]+(_[a-z]+)*")
+# What the vault adds to invalid_signature, in WWW-Authenticate.
+_DESCRIPTION = re.compile(r'\berror_description="([^"\\]*)"')
 _MAX_QUOTED = 500
 _PLAUSIBLE_SKEW = 60
 
@@ -56,15 +58,24 @@ class VaultError(Exception):
         return str(self.args[1])
 
 
-def error_of_answer(status: int, body: object, retry_after: float | None, clock_difference: float | None) -> VaultError:
-    """Creates the error for an unsuccessful response with this JSON body."""
+def error_of_answer(
+    status: int,
+    body: object,
+    retry_after: float | None,
+    clock_difference: float | None,
+    challenge: str | None,
+) -> VaultError:
+    """Creates the error for an unsuccessful response with this JSON body and WWW-Authenticate."""
     members = body if isinstance(body, dict) else {}
     code, message = members.get("error"), members.get("message")
     if not isinstance(code, str) or not _CODE.fullmatch(code):
         text = f"the server returned {status} with an unexpected body; check the URL of the vault"
         return VaultError("invalid_answer", text, status=status, retry_after=retry_after)
     difference = clock_difference if code == "expired" else None
-    if difference is not None and abs(difference) >= _PLAUSIBLE_SKEW:
+    description = _DESCRIPTION.search(challenge or "")
+    if description is not None:
+        text = f"the vault refused the signature: {description[1][:_MAX_QUOTED]}"
+    elif difference is not None and abs(difference) >= _PLAUSIBLE_SKEW:
         side = "behind" if difference < 0 else "ahead of"
         text = (
             f"this machine's clock is {_duration(abs(difference))} {side} the vault's;"

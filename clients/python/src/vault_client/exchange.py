@@ -254,7 +254,8 @@ def read_answer(raw: bytes | bytearray, now: float) -> Any:
         raise VaultError("invalid_answer", "the response is not JSON; check the URL of the vault", status=status)
     date = _seconds_of_date(response.getheader("Date"))
     retry_after = _read_retry_after(response.getheader("Retry-After"), now)
-    raise error_of_answer(status, body, retry_after, None if date is None else now - date)
+    difference = None if date is None else now - date
+    raise error_of_answer(status, body, retry_after, difference, response.getheader("WWW-Authenticate"))
 
 
 def _seconds_of_date(text: str | None) -> float | None:

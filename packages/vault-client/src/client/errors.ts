@@ -36,6 +36,7 @@ const REMEDIES = {
 const BEFORE_MESSAGE: Readonly<Partial<Record<VaultErrorCode, string>>> = {
   invalid_request: REMEDIES.invalid_request,
   invalid_id_token: 'the vault does not accept this ID token',
+  invalid_signature: 'the vault refused the signature',
   not_found: 'the vault did not find this',
   key_exists: 'the vault did not add the key',
   too_many_keys: 'the vault did not add the key',

@@ -195,6 +195,9 @@ async function readText(response: Response, maxBytes: number): Promise<string> {
   }
 }
 
+/** What the vault adds to an error whose body has only a code. */
+const DESCRIPTION = /\berror_description="([^"\\]*)"/
+
 function refusalOf(response: Response, body: unknown): VaultError {
   const { status, headers } = response
   const now = Date.now()
@@ -202,7 +205,7 @@ function refusalOf(response: Response, body: unknown): VaultError {
   return errorOfAnswer({
     status,
     code: stringMember(body, 'error'),
-    message: stringMember(body, 'message'),
+    message: stringMember(body, 'message') ?? DESCRIPTION.exec(headers.get('www-authenticate') ?? '')?.[1],
     retryAfterMs: readRetryAfter(headers.get('retry-after'), now),
     clockDifferenceMs: Number.isNaN(date) ? undefined : now - date,
   })

@@ -88,6 +88,14 @@ test('an error has the code and status from the vault', async () => {
   await expect(failure).rejects.toMatchObject({ name: 'VaultError', code: 'invalid_signature', status: 401 })
 })
 
+test('an error has the description that a code of the specification may not have in its body', async () => {
+  await using vault = await startFakeVault(publicKeyHex)
+  const headers = { 'www-authenticate': 'Signature error="invalid_signature", error_description="The cause."' }
+  vault.answerNext({ status: 401, body: '{"error":"invalid_signature"}', headers })
+  const failure = createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk }).getAll()
+  await expect(failure).rejects.toMatchObject({ code: 'invalid_signature', message: expect.stringMatching(/: The cause\.$/) })
+})
+
 test.each([
   ['a page of HTML', 200, '<html>', 'invalid_answer'],
   ['a list', 200, '[]', 'invalid_answer'],

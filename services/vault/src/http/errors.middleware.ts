@@ -16,7 +16,12 @@ export function errorBody({ code, message }: ApiError<ErrorCode>): z.output<type
 }
 
 function headersOf(error: ApiError<ErrorCode>): Record<string, string> {
-  return error.code === 'unavailable' ? { 'Retry-After': String(retryAfterOf(error)) } : {}
+  const { code, message } = error
+  if (code === 'unavailable') return { 'Retry-After': String(retryAfterOf(error)) }
+  // Its body has no message.
+  if (code === 'invalid_signature' && message !== ERRORS[code].meaning)
+    return { 'WWW-Authenticate': `Signature error="${code}", error_description="${message}"` }
+  return {}
 }
 
 /** Answers every error. */

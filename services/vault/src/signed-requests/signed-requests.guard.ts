@@ -8,6 +8,7 @@ import type { ProjectCaller } from '../access/project-caller.ts'
 import { apiError } from '../errors.ts'
 import { clientScheme, forwardedHost, readBody, wantedWait, wantedWrite } from '../http/input.ts'
 import type { VaultSurface } from '../http/surface.ts'
+import { withHost } from './hidden-origin.ts'
 import type { SignedRequests } from './signed-requests.ts'
 
 /**
@@ -70,7 +71,5 @@ export function receivedMessage(request: Request, proxies: TrustedProxies): Rece
 
 function rawHeaders(request: Request, proxies: TrustedProxies): readonly string[] {
   const host = forwardedHost(request, proxies)
-  if (host === undefined) return request.rawHeaders
-  const others = request.rawHeaders.filter((_text, i) => request.rawHeaders[i - (i % 2)]?.toLowerCase() !== 'host')
-  return [...others, 'Host', host]
+  return host === undefined ? request.rawHeaders : withHost(request.rawHeaders, host)
 }

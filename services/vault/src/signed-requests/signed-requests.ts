@@ -12,10 +12,11 @@ import { createBatcher } from '@vault-and-tracker/service-kit/core/batch'
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import type { ProjectCaller } from '../access/project-caller.ts'
 import { keyActor } from '../audit/audit.ts'
-import { apiError, type ErrorCode, endedKey } from '../errors.ts'
+import { apiError, type ErrorCode, endedKey, hiddenOrigin } from '../errors.ts'
 import type { Nonce, Nonces, Verdict } from '../integrity/nonces.ts'
 import { endedState, isExpired } from '../projects/project-keys.ts'
 import type { KeyUses, SigningKey, SigningProject, SigningProjects } from '../projects/signing-projects.ts'
+import { isOfHiddenOrigin } from './hidden-origin.ts'
 
 /** Nonces wait for other requests whose signatures are being verified, because a call costs more than a nonce in it. */
 const BATCHES = { concurrency: 2, maxBatchSize: 64, lingerMs: 2 }
@@ -70,7 +71,9 @@ export function createSignedRequests(deps: {
       signer = await signingProjects.findWithKey(signer, publicKeyHex)
     if (signer === undefined) throw apiError('unknown_project')
     let key = signer.keys.get(publicKeyHex)
-    const verified = await verifySignatureOffThread(parsed, key === undefined ? [] : [key.verifyKey()]).catch(rethrow)
+    const verified = await verifySignatureOffThread(parsed, key === undefined ? [] : [key.verifyKey()]).catch((error) =>
+      refuse(error, message, key),
+    )
     if (key?.exchanged !== undefined && hasEnded(key)) {
       // It may have been admitted again.
       signer = (await signingProjects.findFreshWithKey(project, publicKeyHex)) ?? signer
@@ -79,6 +82,16 @@ export function createSignedRequests(deps: {
     if (key !== undefined && hasEnded(key))
       throw isTimely(verified) ? refuseEnded(signer, key) : apiError('invalid_signature')
     return [verified, signer]
+  }
+
+  /** The holder of the key learns of a proxy that hides what was signed. No other client does. */
+  async function refuse(error: unknown, message: ReceivedMessage, key: SigningKey | undefined): Promise<never> {
+    const isHidden =
+      error instanceof SignatureError &&
+      key !== undefined &&
+      !hasEnded(key) &&
+      (await isOfHiddenOrigin(message, key.verifyKey()))
+    throw isHidden ? hiddenOrigin(error) : rethrow(error)
   }
 
   function isTimely(verified: VerifiedRequest): boolean {
