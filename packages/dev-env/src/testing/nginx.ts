@@ -1,33 +1,24 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { type Agent, request } from 'node:https'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createSecureContext, type SecureContext } from 'node:tls'
-import { removeTemporaryFolder, temporaryFolder } from '../postgres/temporary-folder.ts'
+import { temporaryFolder } from '../postgres/temporary-folder.ts'
 import { freePort } from '../processes/ports.ts'
 import { requireProgram } from '../processes/programs.mjs'
 import { pauseTree, resumeTree } from '../processes/stop.mjs'
-import { createCertificate } from './certificates.ts'
 import { eventually } from './eventually.ts'
+import { changedExample, createProxyCertificate, type Proxy, startProxy, type Upstreams } from './proxy.ts'
 import { TRIALS } from './trials.ts'
 
-/** The replicas of each service, as `host:port`, followed by options of nginx such as `down`. */
-export type Upstreams = { readonly tracker?: readonly string[]; readonly vault?: readonly string[] }
-
-/** An nginx in front of the services, on a loopback port, with the server names of the example for operators. */
-export type Nginx = {
-  readonly port: number
-  /** Trusts its self-signed certificate for `tracker.example.org` and `vault.example.org`. */
-  readonly trusted: SecureContext
+/** An nginx in front of the services. */
+export type Nginx = Proxy & {
   /** Reads a configuration with other replicas, and waits until the earlier workers have finished their requests. */
   reload(upstreams: Upstreams): Promise<void>
   /** Stops all of its processes as they are. Requests wait in its sockets. */
   pause(): void
   resume(): void
-  stop(): Promise<void>
 }
 
 /** A request to a service, by its name in the example; a `body` is JSON. */
@@ -39,10 +30,8 @@ export type ProxiedRequest = {
   readonly body?: string
 }
 
-const EXAMPLE = new URL('../../../../infra/nginx.conf.example', import.meta.url)
-
 /**
- * Starts nginx with the example for operators. Only addresses and paths are changed.
+ * Starts nginx with the example for operators.
  *
  * @param keepAliveMs how long it keeps an idle connection to a service, a minute by default
  */
@@ -50,58 +39,42 @@ export async function startNginx(upstreams: Upstreams, keepAliveMs = 60_000): Pr
   const program = await requireProgram('nginx')
   const folder = temporaryFolder('nginx')
   const port = await freePort()
-  const { certificate, key } = await createCertificate(folder, 'proxy', [
-    'DNS:tracker.example.org',
-    'DNS:vault.example.org',
-  ])
+  const { certificate, key } = await createProxyCertificate(folder)
   const config = join(folder, 'nginx.conf')
   const configure = (replicas: Upstreams): void => {
-    const site = replaced(readFileSync(EXAMPLE, 'utf8'), {
+    const site = changedExample('nginx.conf', {
       'listen 443 ssl': `listen 127.0.0.1:${port} ssl`,
       'server 127.0.0.1:6969 max_fails=0;': serversOf(replicas.tracker),
       'server 127.0.0.1:4200 max_fails=0;': serversOf(replicas.vault),
       'keepalive 64;': `keepalive 64; keepalive_timeout ${keepAliveMs}ms;`,
       '/etc/nginx/tls/fullchain.pem': certificate,
       '/etc/nginx/tls/privkey.pem': key,
+      '/var/log/nginx': folder,
     })
     const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
       (name) => `${name}_temp_path ${folder}/${name};`,
     )
     const user = process.getuid?.() === 0 ? 'user root;' : ''
+    const http = `access_log ${folder}/access.log; ${paths.join(' ')}\n${site}`
     writeFileSync(
       config,
-      `${user} daemon off; pid ${folder}/pid; error_log stderr notice;\nevents {}\nhttp { ${paths.join(' ')}\n${site}\n}`,
+      `${user} daemon off; pid ${folder}/pid; error_log stderr notice;\nevents {}\nhttp { ${http}\n}`,
     )
   }
   configure(upstreams)
-  const child = spawn(program, ['-e', 'stderr', '-p', folder, '-c', config], { stdio: ['ignore', 'ignore', 'pipe'] })
-  let output = ''
-  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
-  await eventually(async () => {
-    if (child.exitCode !== null) throw new Error(`nginx did not start:\n${output}`)
-    // It runs if it answers plain HTTP with anything.
-    return fetch(`http://127.0.0.1:${port}/`).then(
-      () => true,
-      () => false,
-    )
-  })
+  const command = [program, '-e', 'stderr', '-p', folder, '-c', config] as const
+  const { child, ...proxy } = await startProxy({ command, folder, port, certificate })
+  const exits = (): number => proxy.logs().match(/worker process \d+ exited/g)?.length ?? 0
   return {
-    port,
-    trusted: createSecureContext({ ca: readFileSync(certificate) }),
+    ...proxy,
     reload: async (replicas) => {
       configure(replicas)
-      output = ''
+      const before = exits()
       child.kill('SIGHUP')
-      await eventually(() => /worker process \d+ exited/.test(output))
+      await eventually(() => exits() > before)
     },
     pause: () => pauseTree(Number(child.pid)),
     resume: () => resumeTree(Number(child.pid)),
-    stop: async () => {
-      const exited = once(child, 'exit')
-      child.kill('SIGTERM')
-      await exited
-      removeTemporaryFolder(folder)
-    },
   }
 }
 
@@ -109,16 +82,9 @@ function serversOf(replicas: readonly string[] = ['127.0.0.1:9']): string {
   return replicas.map((replica) => `server ${replica} max_fails=0;`).join(' ')
 }
 
-function replaced(text: string, changes: Readonly<Record<string, string>>): string {
-  return Object.entries(changes).reduce((before, [from, to]) => {
-    if (!before.includes(from)) throw new Error(`the example has no ${from}`)
-    return before.replaceAll(from, to)
-  }, text)
-}
-
-/** Sends a request through nginx. Returns its status, or the error message. */
+/** Sends a request through a proxy. Returns its status, or the error message. */
 export function sendThrough(
-  { port }: Nginx,
+  { port }: Proxy,
   agent: Agent,
   { host, method, path, headers = {}, body = '' }: ProxiedRequest,
 ): Promise<string> {
