@@ -1,8 +1,8 @@
-// The Helm chart and the systemd units. Run with `node --test infra/deployment.test.mjs`.
+// The Helm chart, the systemd units and the example for Traefik. Run with `node --test infra/deployment.test.mjs`.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { after, test } from 'node:test'
 import { parse, parseAllDocuments } from 'yaml'
 import { requireProgram } from '../packages/dev-env/src/processes/programs.mjs'
@@ -184,6 +184,23 @@ test('the chart and the units read settings that the services have', () => {
     assert.deepEqual(credentials, values[service].secret.keys)
     for (const name of credentials) assert.match(example, new RegExp(`^#? ?${name}=`, 'm'))
   }
+})
+
+// The tests of the services start the other proxies.
+test('the Traefik example routes to both services what is public, and logs no URL', () => {
+  const read = (/** @type {string} */ name) => parse(readFileSync(join(ROOT, 'infra/proxies', name), 'utf8'))
+  const { providers, accessLog } = read('traefik.yml')
+  const { routers, services } = read(basename(providers.file.filename)).http
+  for (const [name, port] of [
+    ['tracker', 6969],
+    ['vault', 4200],
+  ]) {
+    const { rule, service } = routers[name]
+    assert.equal(rule, `Host(\`${name}.example.org\`) && !Path(\`/metrics\`) && !Path(\`/ready\`)`)
+    assert.deepEqual(services[service].loadBalancer.servers, [{ url: `http://127.0.0.1:${port}` }])
+  }
+  assert.equal(accessLog.format, 'json')
+  assert.equal(accessLog.fields.names.RequestPath, 'drop')
 })
 
 test('systemd accepts each unit, with an exposure below 3', async () => {

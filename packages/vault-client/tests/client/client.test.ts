@@ -93,7 +93,10 @@ test('an error has the description that a code of the specification may not have
   const headers = { 'www-authenticate': 'Signature error="invalid_signature", error_description="The cause."' }
   vault.answerNext({ status: 401, body: '{"error":"invalid_signature"}', headers })
   const failure = createVaultClient({ url: vault.url, project: 'shop', privateKey: privateJwk }).getAll()
-  await expect(failure).rejects.toMatchObject({ code: 'invalid_signature', message: expect.stringMatching(/: The cause\.$/) })
+  await expect(failure).rejects.toMatchObject({
+    code: 'invalid_signature',
+    message: expect.stringMatching(/: The cause\.$/),
+  })
 })
 
 test.each([
