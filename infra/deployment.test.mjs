@@ -188,19 +188,18 @@ test('the chart and the units read settings that the services have', () => {
 
 // The tests of the services start the other proxies.
 test('the Traefik example routes to both services what is public, and logs no URL', () => {
-  const read = (/** @type {string} */ name) => parse(readFileSync(join(ROOT, 'infra/proxies', name), 'utf8'))
-  const { providers, accessLog } = read('traefik.yml')
-  const { routers, services } = read(basename(providers.file.filename)).http
-  for (const [name, port] of [
-    ['tracker', 6969],
-    ['vault', 4200],
-  ]) {
-    const { rule, service } = routers[name]
+  const read = (/** @type {string} */ name) => readFileSync(join(ROOT, 'infra/proxies', name), 'utf8')
+  /** @type {{ providers: { file: { filename: string } }, accessLog: { format: string, fields: { names: object } } }} */
+  const { providers, accessLog } = parse(read('traefik.yml'))
+  /** @type {{ http: { routers: Record<string, { rule: string, service: string }>, services: Record<string, object> } }} */
+  const { http } = parse(read(basename(providers.file.filename)))
+  for (const [name, port] of Object.entries({ tracker: 6969, vault: 4200 })) {
+    const { rule, service = '' } = http.routers[name] ?? {}
     assert.equal(rule, `Host(\`${name}.example.org\`) && !Path(\`/metrics\`) && !Path(\`/ready\`)`)
-    assert.deepEqual(services[service].loadBalancer.servers, [{ url: `http://127.0.0.1:${port}` }])
+    assert.deepEqual(http.services[service], { loadBalancer: { servers: [{ url: `http://127.0.0.1:${port}` }] } })
   }
   assert.equal(accessLog.format, 'json')
-  assert.equal(accessLog.fields.names.RequestPath, 'drop')
+  assert.deepEqual(accessLog.fields, { names: { RequestPath: 'drop', RequestLine: 'drop' } })
 })
 
 test('systemd accepts each unit, with an exposure below 3', async () => {

@@ -22,6 +22,5 @@ export async function startCaddy({ tracker = ['127.0.0.1:9'], vault = ['127.0.0.
   })
   writeFileSync(config, text)
   const command = [program, 'run', '--adapter', 'caddyfile', '--config', config] as const
-  const { child: _child, ...proxy } = await startProxy({ command, folder, port, certificate })
-  return proxy
+  return await startProxy({ command, folder, port, certificate })
 }

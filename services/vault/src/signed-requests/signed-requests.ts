@@ -71,9 +71,8 @@ export function createSignedRequests(deps: {
       signer = await signingProjects.findWithKey(signer, publicKeyHex)
     if (signer === undefined) throw apiError('unknown_project')
     let key = signer.keys.get(publicKeyHex)
-    const verified = await verifySignatureOffThread(parsed, key === undefined ? [] : [key.verifyKey()]).catch((error) =>
-      refuse(error, message, key),
-    )
+    const keys = key === undefined ? [] : [key.verifyKey()]
+    const verified = await verifySignatureOffThread(parsed, keys).catch((error: unknown) => refuse(error, message, key))
     if (key?.exchanged !== undefined && hasEnded(key)) {
       // It may have been admitted again.
       signer = (await signingProjects.findFreshWithKey(project, publicKeyHex)) ?? signer
