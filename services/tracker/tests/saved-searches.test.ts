@@ -458,9 +458,16 @@ describe('a feed', () => {
 
   test('has at most 50 addresses per member', async () => {
     await site.tracker.sql('delete from tokens where user_id = $1', [bob.id])
-    const created = await Promise.all(Array.from({ length: 55 }, () => createFeed(bob, null)))
-    expect(created.filter(({ status }) => status === 201)).toHaveLength(50)
-    expect(new Set(created.map(({ status }) => status))).toEqual(new Set([201, 409]))
+    const statuses: number[] = []
+    // More at once could wait too long for a connection to Postgres on a busy machine.
+    for (let i = 0; i < 5; i++) {
+      const created = await Promise.all(Array.from({ length: 11 }, () => createFeed(bob, null)))
+      statuses.push(...created.map(({ status }) => status))
+    }
+    expect(statuses.toSorted()).toEqual([
+      ...Array.from({ length: 50 }, () => 201),
+      ...Array.from({ length: 5 }, () => 409),
+    ])
     await site.tracker.sql('delete from tokens where user_id = $1', [bob.id])
   })
 
