@@ -49,6 +49,7 @@ const BEFORE_MESSAGE: Readonly<Partial<Record<VaultErrorCode, string>>> = {
 /** Messages of these codes that only repeat the meaning of the code in the vault's error table. */
 const GENERAL_MESSAGES: ReadonlySet<string> = new Set([
   'The ID token is malformed, expired, already used, or not signed by a trusted issuer for this vault.',
+  'The signature, its headers, its key or the digest is wrong.',
   'The body, a parameter or the HTTP message itself is malformed.',
   'The path, project, key, secret or version does not exist.',
   'The project already has a key with this name, or this public key.',
