@@ -191,7 +191,7 @@ export const settings = z.object({
       '`GET /v1/secrets` requests per address and minute; 0 for no limit. Ten times higher for `/v1/secrets/changes`.',
     ),
     SIGNATURE_FAILURE_LIMIT: limit(100).describe(
-      'Failed signatures per address, project and minute; 0 for no limit. Ten times higher per address alone.',
+      'Failed signatures per address, project and minute; 0 for no limit. Ten times higher per address alone, where refused ID tokens count too.',
     ),
     ADMIN_FAILURE_LIMIT: limit(10).describe('Wrong admin tokens per address in five minutes; 0 for no limit.'),
     WRITE_RATE_LIMIT: limit(600).describe(

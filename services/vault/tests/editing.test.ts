@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { newId } from '@vault-and-tracker/service-kit/core/ids'
 import {
   type Answer,
   admin,
@@ -14,16 +15,22 @@ import { audit, rows } from './support/rows.ts'
 import { startVault, type TestVault } from './support/vault.ts'
 
 let vault: TestVault
+/** Applications read from it. */
+let replica: TestVault
 let key: Key
 
 const signed = signerOf(() => vault)
 
 beforeAll(async () => {
   vault = await startVault({ MAX_SECRETS: '20', MAX_ENVIRONMENTS: '12', MAX_VERSIONS: '5' })
+  replica = await vault.replica()
   key = await createProject(vault.url, 'shop')
   await createProject(vault.url, 'blog')
 })
-afterAll(() => vault.stop())
+afterAll(async () => {
+  await replica.stop()
+  await vault.stop()
+})
 
 type Person = { readonly id: string; readonly token: string }
 
@@ -56,7 +63,7 @@ async function idOf(name: string, env: string, project = 'shop'): Promise<string
 }
 
 async function values(env: string): Promise<unknown> {
-  const url = `${vault.url}/v1/secrets?env=${env}`
+  const url = `${replica.url}/v1/secrets?env=${env}`
   return (await signedSend({ project: 'shop', key, method: 'GET', url })).body
 }
 
@@ -68,6 +75,7 @@ async function newestEntry(query: string): Promise<object> {
 describe('each role', () => {
   const FORBIDDEN = 403
   const fingerprint = '0'.repeat(32)
+  const RULE = { name: 'ci', issuer: 'http://x', audience: 'x', claims: { sub: 'repo:octo-org/shop' } }
 
   /** What each role gets, with all projects. */
   const ENDPOINTS: readonly [method: string, path: string, body: object | undefined, allowed: readonly string[]][] = [
@@ -87,6 +95,9 @@ describe('each role', () => {
     ['POST', '/projects', { name: 'new', publicKey: newKey().publicKeyHex }, ['administrator']],
     ['PATCH', '/projects/shop', { requireContentDigest: false }, ['administrator']],
     ['PUT', '/projects/blog/rotate', undefined, ['administrator']],
+    ['POST', '/projects/shop/keys', { name: 'x', publicKey: 'x' }, ['administrator']],
+    ['POST', '/projects/shop/trust-rules', RULE, ['administrator']],
+    ['DELETE', `/projects/shop/trust-rules/${newId()}`, undefined, ['administrator']],
     ['DELETE', `/projects/shop/keys/${fingerprint}`, undefined, ['administrator']],
     ['DELETE', '/projects/gone', undefined, ['administrator']],
     ['POST', '/administrators', { name: 'x', role: 'auditor' }, []],

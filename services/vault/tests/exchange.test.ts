@@ -484,6 +484,19 @@ test('a public key that the project already has is not admitted, and spends no t
   expect((await exchange(await token(), { publicKey, project: `${project}-c` })).status).toBe(201)
 })
 
+test('the key of a token is not registered while it is valid, so that revoking it ends it everywhere', async () => {
+  await trust({ minutes: 10 })
+  const { publicKeyHex: publicKey } = newKey()
+  expect((await exchange(await token(), { publicKey })).status).toBe(201)
+  const key = { name: 'copy', publicKey }
+  expect(statusAndError(await admin(vault.url, 'POST', `/projects/${project}/keys`, key))).toEqual([409, 'key_exists'])
+  const rotated = await admin(replica.url, 'PUT', `/projects/${project}/rotate`, { publicKey })
+  expect(statusAndError(rotated)).toEqual([409, 'key_exists'])
+  advance(601_000)
+  await vault.age(601_000)
+  expect((await admin(vault.url, 'POST', `/projects/${project}/keys`, key)).status).toBe(201)
+})
+
 test('a project has at most 500 valid keys; expired ones make room', async () => {
   await trust({ minutes: 1 })
   expect((await exchange(await token())).status).toBe(201)

@@ -189,6 +189,7 @@ test('requests of a revoked key are answered like those of an unknown key, and c
   const late = await signedSend({ project: 'left', key: bob, method: 'GET', url, created: old })
   expect(statusAndError(late)).toEqual([401, 'invalid_signature'])
   expect(await endedRequests(replica)).toEqual({ ...before, revoked: before.revoked + 1 })
+  expect(await (await fetch(`${replica.url}/metrics`)).text()).not.toMatch(/\bbob\b/)
   replica.context.background.start()
   await replica.context.background.stop()
   expect(await listed('action=refused&projectId=left')).toMatchObject([

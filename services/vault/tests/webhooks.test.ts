@@ -96,6 +96,24 @@ test('delivers each change with names and versions, signed, and without values',
   expect(receiver.events).toHaveLength(4)
 })
 
+test('a process that outlived its lease does not overwrite the result of the one that took over', async () => {
+  const place = await newPlace('leases')
+  const receiver = await newReceiver()
+  const id = await addWebhook(place, receiver)
+  receiver.answer = () => 'hang'
+  await put(place, 'A')
+  const late = vault.context.useCases.webhookDeliveries
+  expect(await late.startDue()).toBe(1)
+  await eventually(() => Promise.resolve(receiver.events.length === 1))
+  receiver.answer = () => 204
+  await runtime(`update webhook_deliveries set leased_until = now() - interval '1 second'`)
+  await deliver(replica)
+  expect(receiver.events).toHaveLength(2)
+  await receiver.close()
+  await late.settled()
+  expect(await deliveriesOf(place, id)).toMatchObject([{ state: 'delivered', attempts: 2, httpStatus: 204 }])
+})
+
 test('reports changes of keys, and of several secrets at once', async () => {
   const place = await newPlace('keys')
   const receiver = await newReceiver()

@@ -36,7 +36,7 @@ class Request:
     headers: dict[str, str]
     body: bytes | None = field(repr=False)
     timeout: float
-    """Limit in seconds for everything from the resolution of the name to the last byte of the response."""
+    """Limit in seconds up to the last byte of the response. With asyncio, it includes the resolution of the name."""
     max_bytes: int
     """Limit for the response with its headers."""
     tls: ssl.SSLContext | None

@@ -21,7 +21,11 @@ const administrator = z
     createdAt: time,
     expiresAt: time.nullable(),
   })
-  .meta({ id: 'Administrator', description: 'A named administrator. Auditors can only read.' })
+  .meta({
+    id: 'Administrator',
+    description:
+      'A named administrator. Auditors can only read the metadata; editors can also change secrets; neither ever receives a value.',
+  })
 
 const endpoint = endpoints<{ administrators: Administrators; audit: AuditLog }>()
 

@@ -9,7 +9,7 @@ export function createVaultMetrics(registry: Registry) {
   const registers = [registry]
   const authenticationFailures = new Counter({
     name: 'vault_authentication_failures_total',
-    help: 'Refused signatures and admin tokens, by error code.',
+    help: 'Refused signatures, ID tokens and admin tokens, by error code.',
     labelNames: ['code'],
     registers,
   })

@@ -111,6 +111,8 @@ test('a rule has to name an owner', () => {
     { repository_id: '4*' },
     { sub: '*', repository: 'octo-org/shop' },
     { sub: 'repo:octo-org/shop:*', aud: 'x' },
+    { repository: 'octo-org/shop', '/sub': '*' },
+    { repository: 'octo-org/shop', '/aud': '*' },
   ])
     expect([refused, typeof patternsProblem(refused)]).toEqual([refused, 'string'])
 })

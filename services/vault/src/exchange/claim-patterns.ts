@@ -70,6 +70,8 @@ export function matchesPattern(pattern: string, text: string): boolean {
  */
 export function patternsProblem(patterns: ClaimPatterns): string | undefined {
   const names = Object.keys(patterns)
+  if (names.some((name) => /^\/[^/]*$/.test(name)))
+    return 'must name a claim that is not nested without a slash, as in repository'
   if (names.some((name) => RESERVED.includes(name)))
     return `must not include ${RESERVED.join(', ')}, which are checked separately`
   if (Object.hasOwn(patterns, 'sub') && /^\*+$/.test(patterns['sub'] ?? ''))

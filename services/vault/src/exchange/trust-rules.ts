@@ -1,7 +1,7 @@
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { isId, newId } from '@vault-and-tracker/service-kit/core/ids'
 import type { Editor } from '../access/administrator.ts'
-import { PROJECT_NAME } from '../access/names.ts'
+import { DEFAULT_KEY, PROJECT_NAME } from '../access/names.ts'
 import type { Scope } from '../access/project-caller.ts'
 import { type NewEntry, newEntry } from '../audit/audit.ts'
 import { apiError } from '../errors.ts'
@@ -78,7 +78,9 @@ export function createTrustRules(deps: {
 }) {
   const { store, rows, inTurn, clock, allowLoopback } = deps
 
-  function requireUsable(issuer: string, claims: ClaimPatterns): void {
+  function requireUsable(name: string, issuer: string, claims: ClaimPatterns): void {
+    if (name === DEFAULT_KEY)
+      throw apiError('invalid_request', `name: ${DEFAULT_KEY} is the first key of the project; choose another name.`)
     if (!isIssuerUrl(issuer, allowLoopback))
       throw apiError('invalid_request', 'issuer: must be an https:// URL without a query.')
     const problem = patternsProblem(claims)
@@ -118,7 +120,7 @@ export function createTrustRules(deps: {
     }): Promise<string> => {
       const { project, claims, by, ...rest } = input
       const { name, issuer, audience, scope, minutes } = rest
-      requireUsable(issuer, claims)
+      requireUsable(name, issuer, claims)
       const id = newId()
       const createdAt = new Date(clock.now())
       const patterns = Object.entries(claims)

@@ -71,7 +71,7 @@ export type AdministratorProjectRow = {
   readonly projectUid: string
 }
 
-/** A session of an administrator who signed in with OIDC. */
+/** A session of an administrator in the console. */
 export type SessionRow = {
   readonly id: string
   readonly tokenHash: Uint8Array

@@ -161,7 +161,7 @@ export const projectEndpoints = [
     }),
     bodyIsOptional: true,
     answer: ok.extend({ privateKey: z.string().optional() }),
-    errors: ['invalid_public_key', 'not_found', 'too_many_keys', 'decryption_failed'],
+    errors: ['invalid_public_key', 'not_found', 'key_exists', 'too_many_keys', 'decryption_failed'],
     handle: async ({ params, body: { overlap, ...body }, caller }, { projects }) => {
       const rotated = await projects.rotate({
         ...body,

@@ -13,6 +13,7 @@ import {
   toExchangedKey,
 } from '../integrity/exchange-rows.store.ts'
 import { keyRow, readProject, readProjects, writeProject } from '../integrity/rows.store.ts'
+import type { SealedProject } from '../integrity/rows.ts'
 import { lockKek } from '../keyring/keyring.store.ts'
 import { MAX_ENDED_KEYS } from './project-keys.ts'
 import type { ProjectStore } from './projects.ts'
@@ -86,6 +87,7 @@ export function createProjectStore(db: Db, onChange: OnProjectChange): ProjectSt
         const before = await readProject(trx, name)
         if (before === undefined) return false
         const after = decide(before)
+        await refuseExchangedKeys(trx, before, after)
         if (after !== before) await writeProject(trx, before, after)
         const entry = entryFor(after)
         await insertAuditEntry(trx, entry, after)
@@ -138,6 +140,21 @@ export function createProjectStore(db: Db, onChange: OnProjectChange): ProjectSt
         return project !== undefined
       }),
   }
+}
+
+/** Refuses a new key that was admitted for an ID token and is still valid: revoking it would revoke only one of the two. */
+async function refuseExchangedKeys(trx: Db, before: SealedProject, after: SealedProject): Promise<void> {
+  const known = new Set(before.keys.map(({ id }) => id))
+  const added = after.keys.filter(({ id }) => !known.has(id)).map(({ publicKey }) => Buffer.from(publicKey))
+  if (added.length === 0) return
+  const exchanged = await trx
+    .selectFrom('exchanged_keys')
+    .select('id')
+    .where('project_uid', '=', after.uid)
+    .where('public_key', 'in', added)
+    .where(sql<boolean>`expires_at > now()`)
+    .executeTakeFirst()
+  if (exchanged !== undefined) throw apiError('key_exists', 'publicKey: the project already has this key')
 }
 
 /** Checks access again: while a change waited for its turn, the project may have been replaced by another of its name. */

@@ -47,7 +47,11 @@ export type ProjectStore = {
   find(name: string): Promise<SealedProject | undefined>
   /** @throws ApiError project_exists */
   create(project: SealedProject, by: Editor, dataKey: StoredDataKey, entry: NewEntry): Promise<void>
-  /** Locks the project, calls `decide` with it and writes the result. Returns false if the project does not exist. */
+  /**
+   * Locks the project, calls `decide` with it and writes the result. Returns false if the project does not exist.
+   *
+   * @throws ApiError key_exists if a new key is valid in exchange for an ID token
+   */
   change(
     name: string,
     by: Editor,
@@ -159,8 +163,8 @@ export function createProjects(deps: {
      * Replaces the key with a name.
      *
      * @param input see {@link PublicKeySource} and {@link replaceKey}
-     * @throws ApiError not_found, invalid_public_key, too_many_keys, invalid_request if the project already has the key or
-     *   the expiry is not in the next ten years
+     * @throws ApiError not_found, invalid_public_key, too_many_keys, key_exists if the key was admitted for an ID token,
+     *   invalid_request if the project already has the key or the expiry is not in the next ten years
      */
     rotate: async (
       input: PublicKeySource & {

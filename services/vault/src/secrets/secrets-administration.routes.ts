@@ -147,7 +147,7 @@ export const secretAdminEndpoints = [
     summary: 'Permanently delete a secret and all its versions',
     params: idParams,
     answer: ok,
-    errors: ['not_found', 'unresolved_reference'],
+    errors: ['not_found', 'decryption_failed', 'unresolved_reference'],
     handle: async ({ params, caller }, { secrets }) => {
       await secrets.removeAny(params.id, caller)
       return OK
@@ -176,7 +176,7 @@ export const secretAdminEndpoints = [
     summary: 'Restore the value of an older version as a new version',
     params: idParams.extend({ version: versionNumber }),
     answer: ok.extend({ version: z.int() }),
-    errors: ['not_found', 'decryption_failed', 'unresolved_reference'],
+    errors: ['not_found', 'decryption_failed', 'unresolved_reference', 'payload_too_large'],
     handle: async ({ params, caller }, { secrets }) => ({
       ...OK,
       version: await secrets.restore(params.id, Number(params.version), caller),

@@ -87,7 +87,7 @@ export const secretEndpoints = [
     limit: 'none',
     query: z.object({ key: secretKey, env }),
     answer: ok,
-    errors: ['not_found', 'unresolved_reference'],
+    errors: ['not_found', 'decryption_failed', 'unresolved_reference'],
     handle: async ({ query, caller }, { projectSecrets }) => {
       await projectSecrets.remove(caller, query)
       return OK
@@ -103,7 +103,7 @@ export const secretEndpoints = [
     // A key that may not write gets 403 for any id.
     params: z.object({ id: z.string() }),
     answer: ok,
-    errors: ['not_found', 'unresolved_reference'],
+    errors: ['not_found', 'decryption_failed', 'unresolved_reference'],
     handle: async ({ params, caller }, { projectSecrets }) => {
       await projectSecrets.remove(caller, { id: params.id })
       return OK

@@ -49,7 +49,7 @@ export function createDeliveryStore(db: Db): DeliveryStore {
     settle: (delivery, attempt, outcome, now) =>
       db.transaction().execute(async (trx) => {
         const isDelivered = outcome.kind === 'delivered'
-        await trx
+        const settled = await trx
           .updateTable('webhook_deliveries')
           .set({
             next_at: isDelivered ? null : (outcome.nextAt ?? null),
@@ -59,7 +59,10 @@ export function createDeliveryStore(db: Db): DeliveryStore {
             problem: 'problem' in attempt ? attempt.problem : null,
           })
           .where('id', '=', delivery.id)
-          .execute()
+          // A process that was stopped for longer than its lease leaves the result to the one that claimed it later.
+          .where('attempts', '=', delivery.attempts)
+          .executeTakeFirst()
+        if (settled.numUpdatedRows === 0n) return
         if (isDelivered && delivery.failures > 0) await recover(trx, delivery.webhookId, now)
         if (!isDelivered && outcome.isReceiverDown)
           await trx
@@ -71,11 +74,12 @@ export function createDeliveryStore(db: Db): DeliveryStore {
             .execute()
       }),
 
-    release: async ({ id }) => {
+    release: async ({ id, attempts }) => {
       await db
         .updateTable('webhook_deliveries')
         .set({ leased_until: null, attempts: sql`attempts - 1` })
         .where('id', '=', id)
+        .where('attempts', '=', attempts)
         .execute()
     },
 

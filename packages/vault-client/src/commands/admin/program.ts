@@ -176,9 +176,7 @@ function addAdministrators(admin: Command, terminal: Terminal): void {
 }
 
 function addSessions(admin: Command, terminal: Terminal): void {
-  const sessions = admin
-    .command('sessions')
-    .description('Manage the sessions of administrators who signed in with OIDC')
+  const sessions = admin.command('sessions').description('Manage the sessions of administrators in the console')
   sessions
     .command('list', { isDefault: true })
     .description('List sessions')

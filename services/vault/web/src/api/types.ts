@@ -1,4 +1,4 @@
-import type { components } from '../../generated/openapi.ts'
+import type { components, operations } from '../../generated/openapi.ts'
 
 type Schemas = components['schemas']
 export type SignedInAdministrator = Schemas['SignedInAdministrator']
@@ -8,6 +8,8 @@ export type Session = Schemas['Session']
 export type Project = Schemas['Project']
 export type ProjectKey = Schemas['ProjectKey']
 export type TrustRule = Schemas['TrustRule']
+type NewTrustRule = operations['addTrustRule']['requestBody']['content']['application/json']
+export type SignatureAlgorithm = NonNullable<NewTrustRule['algorithms']>[number]
 export type Environment = Schemas['Environment']
 export type ReferenceRule = Schemas['ReferenceRule']
 export type Webhook = Schemas['Webhook']

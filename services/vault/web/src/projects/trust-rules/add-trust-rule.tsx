@@ -3,6 +3,7 @@ import type { ApiError } from '@vault-and-tracker/web-kit/api'
 import { FormDialog, toast } from '@vault-and-tracker/web-kit/feedback'
 import { TextArea, TextField, type Values } from '@vault-and-tracker/web-kit/form'
 import { api, read } from '../../api/client.ts'
+import type { SignatureAlgorithm } from '../../api/types.ts'
 import { chosenScope, KeyNameField, ScopeFields } from '../../keys/key-fields.tsx'
 
 const READ_ONLY = { access: 'read', envs: null } as const
@@ -25,7 +26,7 @@ export function AddTrustRule({ project, onClose }: { project: string; onClose: (
     <FormDialog
       title={`Add a trust rule to ${project}`}
       action="Add trust rule"
-      fields={['name', 'issuer', 'audience', 'claims', 'access', 'envs', 'minutes']}
+      fields={['name', 'issuer', 'audience', 'claims', 'algorithms', 'access', 'envs', 'minutes']}
       error={add.error}
       isBusy={add.isPending}
       onSubmit={(values) => add.mutate(values)}
@@ -67,6 +68,16 @@ export function AddTrustRule({ project, onClose }: { project: string; onClose: (
         hint="The aud claim of the tokens. By default, the vault command requests the URL of the vault."
         error={add.error}
       />
+      <TextField
+        label="Signature algorithms"
+        name="algorithms"
+        required
+        defaultValue="RS256, ES256"
+        autoComplete="off"
+        spellCheck={false}
+        hint="Those of the issuer, separated by commas."
+        error={add.error}
+      />
       <ScopeFields scope={READ_ONLY} />
       <TextField
         label="Minutes"
@@ -93,6 +104,8 @@ function bodyOf(values: Values) {
     name: values['name'] ?? '',
     issuer: (values['issuer'] ?? '').trim(),
     audience: (values['audience'] ?? '').trim(),
+    // Checked by the vault.
+    algorithms: (values['algorithms'] ?? '').split(',').map((name) => name.trim()) as SignatureAlgorithm[],
     claims: Object.fromEntries(claims),
     scope: chosenScope(values),
     minutes: Number(values['minutes']),
