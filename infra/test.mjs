@@ -10,7 +10,7 @@ import { createProgress, seconds } from './lib/progress.mjs'
 import { installDependencies, loadCommands, ROOT, workspaceFolders } from './lib/workspace.mjs'
 
 /** A part that hangs is killed, so that the last line is always printed. */
-const TIMEOUT_MS = 15 * 60_000
+const TIMEOUT_MS = 45 * 60_000
 /** Programs of tests that are installed before the first test starts, because global setups need some of them. */
 const SMALL_PROGRAMS = ['fish', 'zsh', 'openssl', 'python3', 'python-dotenv', 'curl', 'nginx', 'shellcheck', 'strip']
 /** Programs that take longer to install. Tests that need one wait for it. */
