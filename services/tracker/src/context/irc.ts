@@ -7,7 +7,7 @@ import type { Config } from '../config.ts'
 import { createAudience } from '../events/audience.ts'
 import type { Events } from '../events/events.ts'
 import { whenRevoked } from '../invalidation/invalidation.ts'
-import type { IrcSite } from '../irc/autobrr.ts'
+import type { IrcAddress, IrcSite } from '../irc/autobrr.ts'
 import { CHANNEL } from '../irc/irc-messages.ts'
 import { createIrcServer, type IrcServer } from '../irc/irc-server.routes.ts'
 import { createIrcSignIn } from '../irc/irc-sign-in.ts'
@@ -24,6 +24,9 @@ const SIGN_INS_PER_MINUTE = 2
 export type IrcPart = {
   /** Undefined if `IRC_PORT` is 0. */
   readonly irc: IrcServer | undefined
+  /** Null if `IRC_PORT` is 0. */
+  readonly ircAddress: IrcAddress | null
+  /** Reads the name of the site. Undefined if `IRC_PORT` is 0. */
   readonly ircSite: () => Promise<IrcSite | undefined>
 }
 
@@ -38,14 +41,18 @@ export async function createIrcPart(
 ): Promise<IrcPart> {
   const { config } = connections
   const files = certificateFiles(config)
-  if (config.IRC_PORT === 0) return { irc: undefined, ircSite: () => Promise.resolve(undefined) }
+  if (config.IRC_PORT === 0) return { irc: undefined, ircAddress: null, ircSite: () => Promise.resolve(undefined) }
   const irc = await createServer(connections, parts, files)
   const host = new URL(config.PUBLIC_URL).hostname
   const url = new URL(config.IRC_URL ?? `${files === undefined ? 'irc' : 'ircs'}://${host}:${String(config.IRC_PORT)}`)
   const tls = url.protocol === 'ircs:'
   const port = url.port === '' ? (tls ? 6_697 : 6_667) : Number(url.port)
-  const reached = { publicUrl: config.PUBLIC_URL, host: url.hostname, port, tls, channel: CHANNEL }
-  return { irc, ircSite: async () => ({ name: (await parts.siteConfiguration.look()).name ?? host, ...reached }) }
+  const ircAddress = { host: url.hostname, port, tls, channel: CHANNEL }
+  const ircSite = async (): Promise<IrcSite> => {
+    const { name } = await parts.siteConfiguration.look()
+    return { name: name ?? host, publicUrl: config.PUBLIC_URL, ...ircAddress }
+  }
+  return { irc, ircAddress, ircSite }
 }
 
 function certificateFiles({ IRC_TLS_CERT: cert, IRC_TLS_KEY: key }: Config) {

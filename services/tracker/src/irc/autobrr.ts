@@ -1,15 +1,19 @@
 import { LINE_FIELDS, LINE_PATTERN } from './announce-line.ts'
 import { ANNOUNCER } from './irc-messages.ts'
 
-/** The site, and where its IRC listener is reached. */
-export type IrcSite = {
-  readonly name: string
-  /** Without a slash at its end. */
-  readonly publicUrl: string
+/** The address of the IRC listener. */
+export type IrcAddress = {
   readonly host: string
   readonly port: number
   readonly tls: boolean
   readonly channel: string
+}
+
+/** The site with its IRC listener. */
+export type IrcSite = IrcAddress & {
+  readonly name: string
+  /** Without a slash at its end. */
+  readonly publicUrl: string
 }
 
 /** A definition of this site that autobrr takes as a custom definition, in YAML. */

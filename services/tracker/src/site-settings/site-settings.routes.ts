@@ -76,13 +76,12 @@ const information = z
 
 /** Information about the site for visitors who have not signed in. */
 type SiteInformation = () => Promise<Omit<z.output<typeof information>, 'irc'>>
-/** Undefined without an IRC listener. */
-type IrcAddress = () => Promise<z.output<typeof information>['irc'] | undefined>
 
 const endpoint = endpoints<{
   siteConfiguration: SiteConfiguration
   siteInformation: SiteInformation
-  ircSite: IrcAddress
+  /** Null without an IRC listener. */
+  ircAddress: z.output<typeof information>['irc']
 }>()
 const admin = { tag: 'site', access: 'admin', limit: 'write' } as const
 
@@ -168,10 +167,6 @@ export const siteInformationEndpoints = [
     operationId: 'getSite',
     summary: 'Get the registration mode, the addresses for tools, and whether the site awaits its setup',
     answer: information,
-    handle: async (_input, { siteInformation, ircSite }) => {
-      const irc = await ircSite()
-      const address = irc && { host: irc.host, port: irc.port, tls: irc.tls, channel: irc.channel }
-      return { ...(await siteInformation()), irc: address ?? null }
-    },
+    handle: async (_input, { siteInformation, ircAddress }) => ({ ...(await siteInformation()), irc: ircAddress }),
   }),
 ]

@@ -1,9 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { Copyable } from '@vault-and-tracker/web-kit/form'
 import { Details, type Fact } from '@vault-and-tracker/web-kit/layout'
+import type { Site } from '../api/client.ts'
 import { site } from '../api/queries.ts'
-
-type Irc = { readonly host: string; readonly port: number; readonly tls: boolean; readonly channel: string }
 
 /** The addresses that tools other than Torznab clients need. */
 export function Automation() {
@@ -25,7 +24,7 @@ export function Automation() {
   )
 }
 
-function ircFacts({ host, port, tls, channel }: Irc, url: string): readonly Fact[] {
+function ircFacts({ host, port, tls, channel }: NonNullable<Site['irc']>, url: string): readonly Fact[] {
   return [
     address('IRC server', host),
     address(tls ? 'IRC port (TLS)' : 'IRC port', String(port)),

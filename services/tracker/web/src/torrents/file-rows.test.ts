@@ -12,6 +12,17 @@ test('each folder is a row before its first file, and contains its name only', (
   ).toEqual(['Season 1/', ' e1.mkv', ' Extras/', '  a.mkv', '  b.mkv', 'Season 2/', ' e1.mkv', 'readme.txt'])
 })
 
+test('files of a folder follow each other, although the torrent has others between them', () => {
+  expect(drawn('Season 1/e1.mkv', 'readme.txt', 'Season 1/Extras/a.mkv', 'Season 1/e2.mkv')).toEqual([
+    'Season 1/',
+    ' e1.mkv',
+    ' Extras/',
+    '  a.mkv',
+    ' e2.mkv',
+    'readme.txt',
+  ])
+})
+
 test('a single file has no folder', () => {
   expect(drawn('film.mkv')).toEqual(['film.mkv'])
 })

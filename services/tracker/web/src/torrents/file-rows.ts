@@ -11,19 +11,24 @@ export type FileRow = {
   readonly size?: number
 }
 
-/** The rows of a file tree: each folder once, before the first file in it. Files of a folder follow each other. */
+/** The rows of a file tree: each folder once, followed by everything in it, in the order in which the torrent first names it. */
 export function fileRows(files: readonly File[]): readonly FileRow[] {
-  const rows: FileRow[] = []
-  const shown = new Set<string>()
-  for (const { path, size } of files) {
-    const names = path.split('/')
-    const name = names.pop() ?? ''
-    for (const [depth, folder] of names.entries()) {
-      const folderPath = `${names.slice(0, depth + 1).join('/')}/`
-      if (!shown.has(folderPath)) rows.push({ path: folderPath, name: folder, depth })
-      shown.add(folderPath)
-    }
-    rows.push({ path, name, depth: names.length, size })
+  return rowsIn('', files, 0)
+}
+
+/** The rows of the files whose paths start with a folder. @param folder empty, or ending in a slash */
+function rowsIn(folder: string, files: readonly File[], depth: number): FileRow[] {
+  const entries = new Map<string, File[]>()
+  for (const file of files) {
+    const slash = file.path.indexOf('/', folder.length)
+    const entry = slash === -1 ? file.path : file.path.slice(0, slash + 1)
+    const inEntry = entries.get(entry)
+    if (inEntry === undefined) entries.set(entry, [file])
+    else inEntry.push(file)
   }
-  return rows
+  return [...entries].flatMap(([path, inEntry]) => {
+    const name = path.slice(folder.length)
+    if (!path.endsWith('/')) return inEntry.map(({ size }) => ({ path, name, depth, size }))
+    return [{ path, name: name.slice(0, -1), depth }, ...rowsIn(path, inEntry, depth + 1)]
+  })
 }
