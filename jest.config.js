@@ -8,7 +8,7 @@ export default {
   projects: ['<rootDir>/packages/*', '<rootDir>/services/*'],
   // Much of the time is waiting for servers and processes that start, freeze and stop. Each worker has its own logical
   // database of Redis, and the tests expect at most seven of them.
-  maxWorkers: Math.min(7, 3 * availableParallelism()),
+  maxWorkers: Math.min(7, 2 * availableParallelism()),
   // Modules of earlier suites stay in memory, which makes each further suite slower. A new worker takes half a second.
   workerIdleMemoryLimit: '500MB',
   testSequencer: '<rootDir>/jest.sequencer.js',
