@@ -158,7 +158,9 @@ export function describeApi(): OpenApiDocument {
     security: ({ access, operationId }) => {
       if (access === 'anyone') return []
       if (access === 'feed')
-        return operationId === 'downloadFromFeed' ? [{ feed: [] }] : [{ feed: [] }, { session: [] }]
+        return operationId === 'downloadFromFeed'
+          ? [{ feed: [] }]
+          : [{ feed: [] }, { session: [] }, { token: ['torznab'] }]
       const scope = scopeOf(operationId)
       return [{ session: [] }, ...(scope === undefined ? [] : [{ token: [scope] }])]
     },

@@ -234,6 +234,13 @@ test('a token of staff sees what members see', async () => {
   expect((await moderator.get(path(waiting.id))).status).toBe(200)
   expect((await ask(token, path(waiting.id))).status).toBe(404)
   expect((await ask(token, `${path(waiting.id)}/download`)).status).toBe(404)
+  await site.upload('Open.Maker.S01E01.1080p.WEB.x264-GRP')
+  const search = await moderator.post('/api/saved-searches', { name: 'By one', filters: 'uploader=uploader' })
+  const feed = await moderator.post('/api/feed-tokens', { savedSearch: search.member('id'), category: null })
+  const { pathname, search: query } = new URL(feed.member('url'))
+  const titles = (await readFeed(await site.tracker.client().get(pathname + query))).items.map(({ title }) => title)
+  expect(titles).not.toContain('Hidden.Maker.S01E01.1080p.WEB.x264-GRP')
+  expect(titles).toContain('Open.Maker.S01E01.1080p.WEB.x264-GRP')
 })
 
 test('a tool uploads with a token', async () => {

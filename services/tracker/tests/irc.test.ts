@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { eventually, freePort, removeTemporaryFolder, temporaryFolder } from '@vault-and-tracker/dev-env'
+import { parse } from 'yaml'
 import { LINE_FIELDS, LINE_PATTERN } from '../src/irc/announce-line.ts'
 import { createToken } from './support/api-tokens.ts'
 import { connectRaw, type IrcClient, joinIrc, makeCertificate, plain, type RawIrc } from './support/irc.ts'
@@ -130,8 +131,11 @@ describe('announcements', () => {
     const { text } = await tracker.client().get('/autobrr.yaml')
     const { token: apikey } = await createToken(alice.client, ['download'])
     const settings: Record<string, string | undefined> = { ...read(here.lines[0]), apikey }
-    const [, template = ''] = /torrenturl: "(.*)"/.exec(text) ?? []
-    const url = template.replaceAll(/\{\{ \.(\w+) \}\}/g, (_all, name: string) => settings[name] ?? '')
+    const { irc } = parse(text) as { irc: { parse: { match: { torrenturl: string } } } }
+    const url = irc.parse.match.torrenturl.replaceAll(
+      /\{\{ \.(\w+) \}\}/g,
+      (_all, name: string) => settings[name] ?? '',
+    )
     expect((await tracker.client().get(url)).headers.get('content-type')).toBe('application/x-bittorrent')
   })
 })
@@ -359,7 +363,7 @@ test('with a certificate, connections are encrypted and reach the same channel',
   await upload('Encrypted.S01E01.720p.WEB')
   await eventually(() => client.lines.length === 1)
   const { text } = await encrypted.client().get('/autobrr.yaml')
-  expect(text).toContain('server: "irc.test"\n  port: 6697\n  tls: true')
+  expect(parse(text)).toMatchObject({ irc: { server: 'irc.test', port: 6697, tls: true } })
   client.quit()
   await encrypted.stop()
   removeTemporaryFolder(folder)
@@ -384,9 +388,9 @@ test('connections without a TLS handshake count for their address', async () => 
 test('the definition for autobrr names this site and its listener', async () => {
   const { status, text, headers } = await tracker.client().get('/autobrr.yaml')
   expect([status, headers.get('content-type')]).toEqual([200, 'application/yaml'])
-  expect(text).toContain(`name: "The \\"Site\\": #1"\nidentifier: "trackertest"`)
-  expect(text).toContain(`server: "tracker.test"\n  port: ${String(port)}\n  tls: false`)
-  expect(text).toContain(JSON.stringify(LINE_PATTERN))
+  const lines = [{ pattern: LINE_PATTERN, vars: LINE_FIELDS }]
+  const irc = { server: 'tracker.test', port, tls: false, channels: ['#announce'], parse: { type: 'single', lines } }
+  expect(parse(text)).toMatchObject({ name: 'The "Site": #1', identifier: 'trackertest', irc })
   const { json } = await tracker.client().get('/api/site')
   expect(json).toMatchObject({ irc: { host: 'tracker.test', port, tls: false, channel: '#announce' } })
 })

@@ -222,7 +222,7 @@ describe('functions', () => {
   test('the definition has all categories, a delay within the limits, and no key', async () => {
     const admin = await site.tracker.signedIn('keeper', 'admin')
     await admin.patch('/api/admin/site', { name: 'Ünder: "{{ .Config.apikey }}" \u2028 🎸' })
-    await admin.patch('/api/admin/torznab/settings', { windowSeconds: 60, searchLimit: 7 })
+    await admin.patch('/api/admin/torznab/settings', { windowSeconds: 60, searchLimit: 30, downloadLimit: 7 })
     const parent = 'tv'
     await admin.post('/api/admin/categories', { slug: 'talks', name: 'Talks, "live"', torznabId: 100_123, parent })
     const answer = await site.tracker.client().get('/api/torznab/definition.yml')

@@ -1,3 +1,4 @@
+import { useState } from 'react'
 import type { Days } from '../address/index.ts'
 
 /** Narrows a list to a range of days. If one end passes the other, the other moves along. */
@@ -19,15 +20,25 @@ function earlier(from: string | undefined, to: string | undefined): string | und
 }
 
 function Day(props: { label: string; value: string | undefined; onChange: (day: string | undefined) => void }) {
-  const { label, value, onChange } = props
+  const { label, value = '', onChange } = props
+  const [typed, setTyped] = useState(value)
+  const [known, setKnown] = useState(value)
+  if (known !== value) {
+    setKnown(value)
+    setTyped(value)
+  }
   return (
     <label className="day">
       {label}
       <input
         type="date"
         className="input"
-        value={value ?? ''}
-        onChange={({ target }) => onChange(target.value || undefined)}
+        value={typed}
+        onChange={({ target }) => {
+          setTyped(target.value)
+          // While a year is typed, its first digits are the years 2, 20 and 202.
+          if (!target.value.startsWith('0')) onChange(target.value || undefined)
+        }}
       />
     </label>
   )

@@ -78,6 +78,7 @@ async function createServer(
     name: new URL(config.PUBLIC_URL).hostname,
     certificate: files && (await readCertificate(files)),
     ...{ audience, clock, isTrusted },
+    onError: (error) => logger.error({ err: error }, 'IRC connection failed'),
     signIn: createIrcSignIn({
       tokens: apiTokens,
       limit: createCountLimit({

@@ -55,6 +55,7 @@ export function createIrcServer(deps: {
   signIn: IrcSignIn
   isTrusted: (address: string) => boolean
   clock: Clock
+  onError: (error: unknown) => void
 }): IrcServer {
   const { name, certificate, audience, clock } = deps
   const connections = new Set<IrcConnection>()
@@ -84,7 +85,7 @@ export function createIrcServer(deps: {
     socket.on('error', () => socket.destroy())
     const address = plainAddress(socket.remoteAddress ?? '')
     const connection = new IrcConnection(socket, {
-      ...{ server: name, topic: `New torrents of ${name}`, audience, clock },
+      ...{ server: name, topic: `New torrents of ${name}`, audience, clock, onError: deps.onError },
       signIn: (username, token) => deps.signIn(username, token, address),
     })
     connections.add(connection)
@@ -153,6 +154,7 @@ type Services = {
   readonly audience: Audience
   readonly clock: Clock
   readonly signIn: (username: string, token: string) => Promise<IrcUser | SignInProblem>
+  readonly onError: (error: unknown) => void
 }
 
 /** One connection: reads lines, limits them, and gives them to its session one after another. */
@@ -197,7 +199,8 @@ class IrcConnection {
     this.isBusy = true
     try {
       await this.readLines()
-    } catch {
+    } catch (error) {
+      this.services.onError(error)
       this.close('The service is unavailable')
     }
     this.isBusy = false

@@ -114,7 +114,8 @@ export function createFeeds(deps: {
   async function ofFeed(token: OwnedToken): Promise<Opened | undefined> {
     const account = await deps.accounts.byId(token.userId)
     if (account.state === 'banned') return undefined
-    return { account, list: token, token, refusal: refusalOfUser(account) }
+    // Addresses of feeds are shared with readers, so they never show what only staff see.
+    return { account: { ...account, role: 'member' }, list: token, token, refusal: refusalOfUser(account) }
   }
 
   return {

@@ -96,8 +96,8 @@ export function createAnswers(deps: {
       return { kind: 'caps', caps: capsOf(publicUrl, info, categories) }
     },
 
-    /** What Prowlarr and Jackett need to read this indexer. The delay between requests keeps within the limits. */
-    async definition({ windowSeconds, searchLimit }: TorznabSettings): Promise<Outcome> {
+    /** What Prowlarr and Jackett need to read this indexer. The delay between requests, searches or downloads, keeps within both limits. */
+    async definition({ windowSeconds, searchLimit, downloadLimit }: TorznabSettings): Promise<Outcome> {
       const [info, { categories }] = await Promise.all([indexer(), catalogue.current()])
       return {
         kind: 'definition',
@@ -107,7 +107,7 @@ export function createAnswers(deps: {
           keyUrl: `${publicUrl}/me?tab=keys`,
           supported: SUPPORTED_PARAMETERS,
           categories: capsCategories(categories),
-          requestDelaySeconds: Math.ceil((windowSeconds / searchLimit) * 10) / 10,
+          requestDelaySeconds: Math.ceil((windowSeconds / Math.min(searchLimit, downloadLimit)) * 10) / 10,
         },
       }
     },

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { freePort } from '@vault-and-tracker/dev-env'
 import { bearer, createToken } from '../../tests/support/api-tokens.ts'
 import { PASSWORD } from '../../tests/support/tracker.ts'
-import { addTorrent, DESKTOP, NARROW, useSite } from './support/site.ts'
+import { addTorrent, DESKTOP, NARROW, pressOn, typeInto, useSite } from './support/site.ts'
 
 const site = useSite({ IRC_PORT: String(await freePort()), IRC_URL: 'ircs://irc.test' })
 
@@ -21,7 +21,7 @@ test('members see their statistics and choose whether to share them', async () =
   expect((await member.get('/api/user/me')).json).toMatchObject({ statsPublic: false })
 })
 
-test('keys are hidden until shown, copied while hidden, and reset', async () => {
+test('keys are hidden until shown, copied while hidden, and reset by keyboard', async () => {
   const member = await site.tracker.signedIn('keys')
   const passkey = (await member.get('/api/user/me')).member('passkey')
   const { token } = await createToken(member, ['download'])
@@ -48,11 +48,11 @@ test('keys are hidden until shown, copied while hidden, and reset', async () => 
   await page.getByRole('button', { name: 'Show passkey' }).click()
   await page.getByText(passkey, { exact: true }).waitFor()
 
-  await page.getByRole('button', { name: 'Reset passkey' }).click()
+  await pressOn(page.getByRole('button', { name: 'Reset passkey' }), 'Enter')
   await page.getByText('These stop working immediately').waitFor()
   expect(await problems('me-keys-reset')).toEqual([])
-  await page.getByLabel('Keep torrents').check()
-  await page.getByRole('dialog').getByRole('button', { name: 'Reset passkey' }).click()
+  await pressOn(page.getByLabel('Keep torrents'), 'Space')
+  await pressOn(page.getByRole('dialog').getByRole('button', { name: 'Reset passkey' }), 'Enter')
   await page.getByText('Passkey reset.').waitFor()
   expect((await member.get('/api/user/me')).member('passkey')).not.toBe(passkey)
   expect(await page.getByText(passkey, { exact: true }).count()).toBe(0)
@@ -97,28 +97,28 @@ test('a member creates an API token by keyboard, copies it, sees its use and rev
   expect((await site.tracker.client().get('/api/torrents', headers)).status).toBe(401)
 })
 
-test('a member adds a webhook for a saved search, disables it and deletes it; its URL stays secret', async () => {
+test('a member adds a webhook for a saved search by keyboard, disables and deletes it; its URL stays secret', async () => {
   const member = await site.tracker.signedIn('hooks')
   await member.post('/api/saved-searches', { name: 'Shows', filters: 'search=show' })
   const { page, problems } = await site.open('/me?tab=keys', NARROW, member)
-  await page.getByRole('button', { name: 'Add webhook' }).click()
+  await pressOn(page.getByRole('button', { name: 'Add webhook' }), 'Enter')
   const dialog = page.getByRole('dialog')
-  await dialog.getByLabel('URL').fill('https://127.0.0.1/hook')
-  await dialog.getByLabel('Format').selectOption('Discord')
-  await dialog.getByLabel('Torrents').selectOption('Shows')
-  await dialog.getByRole('button', { name: 'Add webhook' }).click()
+  await typeInto(dialog.getByLabel('URL'), 'https://127.0.0.1/hook')
+  await typeInto(dialog.getByLabel('Format'), 'Discord')
+  await typeInto(dialog.getByLabel('Torrents'), 'Shows')
+  await pressOn(dialog.getByRole('button', { name: 'Add webhook' }), 'Enter')
   await dialog.locator('.field-problem').waitFor()
-  await dialog.getByLabel('URL').fill('https://hooks.example.org/secret')
+  await typeInto(dialog.getByLabel('URL'), 'https://hooks.example.org/secret')
   expect(await problems('me-webhook-add')).toEqual([])
-  await dialog.getByRole('button', { name: 'Add webhook' }).click()
+  await pressOn(dialog.getByRole('button', { name: 'Add webhook' }), 'Enter')
   await page.getByText('Webhook added.').waitFor()
   expect(await page.content()).not.toContain('hooks.example.org/secret')
-  await page.getByRole('button', { name: 'Disable https://hooks.example.org' }).click()
+  await pressOn(page.getByRole('button', { name: 'Disable https://hooks.example.org' }), 'Enter')
   await page.getByRole('button', { name: 'Enable https://hooks.example.org' }).waitFor()
   expect((await member.get('/api/webhooks')).json).toMatchObject({ items: [{ format: 'discord', enabled: false }] })
   expect(await problems('me-webhooks')).toEqual([])
-  await page.getByRole('button', { name: 'Delete https://hooks.example.org' }).click()
-  await dialog.getByRole('button', { name: 'Delete webhook' }).click()
+  await pressOn(page.getByRole('button', { name: 'Delete https://hooks.example.org' }), 'Enter')
+  await pressOn(dialog.getByRole('button', { name: 'Delete webhook' }), 'Enter')
   await page.getByText('No webhooks yet.').waitFor()
 })
 
@@ -152,12 +152,12 @@ test('a member ends sessions', async () => {
   await page.waitForURL('**/login')
 })
 
-test('a member creates an invite that a visitor can use', async () => {
+test('a member creates an invite by keyboard that a visitor can use', async () => {
   const member = await site.tracker.signedIn('invites')
   await site.tracker.sql(`update users set invites_left = 1 where username = 'invites'`)
   const { page, problems } = await site.open('/me?tab=invites', DESKTOP, member)
   await page.getByText('No invites yet.').waitFor()
-  await page.getByRole('button', { name: 'Create invite' }).click()
+  await pressOn(page.getByRole('button', { name: 'Create invite' }), 'Enter')
   await page.getByText('Unused').waitFor()
   expect(await problems('me-invites')).toEqual([])
   await page.getByText('You have no invites left.').waitFor()
@@ -166,7 +166,7 @@ test('a member creates an invite that a visitor can use', async () => {
   expect(invite.searchParams.get('invite')).not.toBe('')
 })
 
-test('a member revokes an unused invite', async () => {
+test('a member revokes an unused invite by keyboard', async () => {
   const username = 'inviter'
   const member = await site.tracker.signedIn(username)
   await site.tracker.sql('update users set invites_left = 2 where username = $1', [username])
@@ -174,20 +174,20 @@ test('a member revokes an unused invite', async () => {
   const guest = { username: 'guest', email: 'guest@example.org', password: PASSWORD }
   await site.tracker.client().post('/api/auth/register', { ...guest, invite: used.member('code') })
   const { page, problems } = await site.open('/me?tab=invites', NARROW, member)
-  await page.getByRole('button', { name: 'Create invite' }).click()
+  await pressOn(page.getByRole('button', { name: 'Create invite' }), 'Enter')
   await page.getByText('You have no invites left.').waitFor()
   await page.locator('.notice code').waitFor()
   expect(await problems('me-invites-unused')).toEqual([])
   // A used invite cannot be revoked, so there is one button.
-  await page.getByRole('button', { name: 'Revoke invite' }).click()
+  await pressOn(page.getByRole('button', { name: 'Revoke invite' }), 'Enter')
   await page.getByText('will no longer create an account').waitFor()
   expect(await problems('me-invites-take-back')).toEqual([])
   const dialog = page.getByRole('dialog')
-  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await pressOn(dialog.getByRole('button', { name: 'Cancel' }), 'Enter')
   await dialog.waitFor({ state: 'detached' })
   expect((await member.get('/api/user/me')).json).toMatchObject({ invitesLeft: 0 })
-  await page.getByRole('button', { name: 'Revoke invite' }).click()
-  await dialog.getByRole('button', { name: 'Revoke invite' }).click()
+  await pressOn(page.getByRole('button', { name: 'Revoke invite' }), 'Enter')
+  await pressOn(dialog.getByRole('button', { name: 'Revoke invite' }), 'Enter')
   await page.getByText('Invite revoked.').waitFor()
   await page.getByText('1 invite left.').waitFor()
   await page.getByText('Unused').waitFor({ state: 'detached' })
@@ -221,13 +221,13 @@ test('staff create any number of invites', async () => {
   await page.getByRole('button', { name: 'Create invite' }).waitFor()
 })
 
-test('a member changes their password; a wrong one keeps them signed in', async () => {
+test('a member changes their password by keyboard; a wrong one keeps them signed in', async () => {
   const member = await site.tracker.signedIn('password')
   const { page, problems } = await site.open('/me?tab=security', DESKTOP, member)
   const send = async (current: string): Promise<void> => {
-    await page.getByLabel('Current password').fill(current)
-    await page.getByLabel('New password').fill('a new and better one')
-    await page.getByRole('button', { name: 'Change password' }).click()
+    await typeInto(page.getByLabel('Current password'), current)
+    await typeInto(page.getByLabel('New password'), 'a new and better one')
+    await pressOn(page.getByRole('button', { name: 'Change password' }), 'Enter')
   }
   await send('wrong password')
   await page
@@ -305,14 +305,14 @@ test('a notice of a saved search leads to its list, and to all of them once it w
   await page.waitForURL('**/saved')
 })
 
-test('a member asks for seeders of a torrent that has none', async () => {
+test('a member asks for seeders of a torrent that has none, by keyboard', async () => {
   const [uploader, member] = [await site.tracker.signedIn('sower'), await site.tracker.signedIn('asking')]
   const id = await addTorrent(uploader, 'Nobody.Seeds.This')
   const { page } = await site.open(`/torrents/${id}`, DESKTOP, member)
   const ask = page.getByRole('button', { name: 'Ask for seeders' })
-  await ask.click()
+  await pressOn(ask, 'Enter')
   await page.getByText('Asked 1 member').waitFor()
-  await ask.click()
+  await pressOn(ask, 'Enter')
   await page.getByText('less than 3 days ago').waitFor()
   await site.tracker.sql('update torrent_stats set seeders = 1 where torrent_id = $1', [id])
   await page.reload()

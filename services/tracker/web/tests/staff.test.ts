@@ -4,7 +4,7 @@ import type { Client } from '../../tests/support/client.ts'
 import { makePng } from '../../tests/support/make-png.ts'
 import { requestsAreWritten } from '../../tests/support/torznab-log.ts'
 import { fillCatalogue } from './support/catalogue.ts'
-import { addTorrent, DESKTOP, NARROW, pressOn, tabTo, typeInto, useSite } from './support/site.ts'
+import { addTorrent, DESKTOP, NARROW, pressOn, tabTo, typeDate, typeInto, useSite } from './support/site.ts'
 
 const site = useSite({ UPLOAD_APPROVAL: 'manual' })
 let admin: Client
@@ -38,31 +38,31 @@ describe('the log', () => {
     expect(await problems('log')).toEqual([])
   })
 
-  test('the log is filtered by user, action and time in the address', async () => {
+  test('the log is filtered by keyboard: by user, action and time in the address', async () => {
     const { page, problems } = await site.open('/admin/log', DESKTOP, admin)
     await page.getByText('51 actions').waitFor()
     await page.getByRole('link', { name: 'Next' }).click()
     await page.getByText('Page 2 of 2').waitFor()
-    await page.getByRole('searchbox', { name: 'Username' }).fill('THE-moderator')
+    await typeInto(page.getByRole('searchbox', { name: 'Username' }), 'THE-moderator')
     await page.getByText('2 actions').waitFor()
-    await page.getByLabel('Action').selectOption('rejected a torrent')
+    await typeInto(page.getByLabel('Action'), 'rejected a torrent')
     await page.getByText('1 action', { exact: true }).waitFor()
     await page.getByText('The audio is out of step').waitFor()
     const [download] = await Promise.all([
       page.waitForEvent('download'),
-      page.getByRole('button', { name: 'Export CSV' }).click(),
+      pressOn(page.getByRole('button', { name: 'Export CSV' }), 'Enter'),
     ])
     expect(download.suggestedFilename()).toBe('admin-log.csv')
     expect(readFileSync(await download.path(), 'utf8').match(/the-moderator,torrent.reject,/g)).toHaveLength(1)
     const today = new Intl.DateTimeFormat('sv-SE').format(new Date())
-    await page.getByLabel('From').fill(today)
-    await page.getByLabel('To', { exact: true }).fill(today)
+    await typeDate(page.getByLabel('From'), today)
+    await typeDate(page.getByLabel('To', { exact: true }), today)
     await page.waitForURL('**to=*')
     await page.getByText('1 action', { exact: true }).waitFor()
-    await page.getByLabel('To', { exact: true }).fill('2001-01-01')
+    await typeDate(page.getByLabel('To', { exact: true }), '2001-01-01')
     await page.getByText('No matching actions.').waitFor()
     expect(await problems('log-none')).toEqual([])
-    await page.getByRole('link', { name: 'Clear filters' }).click()
+    await pressOn(page.getByRole('link', { name: 'Clear filters' }), 'Enter')
     await page.getByText('51 actions').waitFor()
   })
 })
@@ -161,29 +161,29 @@ describe('the settings of the site', () => {
     expect((await admin.get('/api/site')).json).toMatchObject({ registration: 'invite' })
   })
 
-  test('an administrator adds a webhook of the site', async () => {
+  test('an administrator adds a webhook of the site by keyboard', async () => {
     const { page, problems } = await site.open('/admin/site', DESKTOP, admin)
-    await page.getByRole('button', { name: 'Add webhook' }).click()
+    await pressOn(page.getByRole('button', { name: 'Add webhook' }), 'Enter')
     const dialog = page.getByRole('dialog')
-    await dialog.getByLabel('URL').fill('https://chat.example.org/secret')
-    await dialog.getByRole('button', { name: 'Add webhook' }).click()
+    await typeInto(dialog.getByLabel('URL'), 'https://chat.example.org/secret')
+    await pressOn(dialog.getByRole('button', { name: 'Add webhook' }), 'Enter')
     await page.getByRole('button', { name: 'Test https://chat.example.org' }).waitFor()
     expect(await problems('admin-webhooks')).toEqual([])
     expect((await admin.get('/api/admin/webhooks')).json).toMatchObject({ items: [{ format: 'json', enabled: true }] })
   })
 
-  test('freeleech starts and ends, and rates are set', async () => {
+  test('freeleech starts and ends, and rates are set, by keyboard', async () => {
     const { page } = await site.open('/admin/site', DESKTOP, admin)
     const dialog = page.getByRole('dialog')
-    await page.getByRole('button', { name: 'Start freeleech' }).click()
-    await dialog.getByRole('button', { name: 'Start freeleech' }).click()
+    await pressOn(page.getByRole('button', { name: 'Start freeleech' }), 'Enter')
+    await pressOn(dialog.getByRole('button', { name: 'Start freeleech' }), 'Enter')
     await page.getByText('Download rate 0 %').waitFor()
     expect((await admin.get('/api/admin/site')).json).toMatchObject({ downloadPercent: 0, uploadPercent: 100 })
-    await page.getByRole('button', { name: 'End freeleech' }).click()
-    await dialog.getByRole('button', { name: 'End freeleech' }).click()
+    await pressOn(page.getByRole('button', { name: 'End freeleech' }), 'Enter')
+    await pressOn(dialog.getByRole('button', { name: 'End freeleech' }), 'Enter')
     await page.getByText('Download rate 100 %').waitFor()
-    await page.getByLabel('Upload rate').fill('200')
-    await page.getByRole('button', { name: 'Save rates' }).click()
+    await typeInto(page.getByLabel('Upload rate'), '200')
+    await pressOn(page.getByRole('button', { name: 'Save rates' }), 'Enter')
     await page.getByText('upload rate 200 %').waitFor()
     const { items } = (await admin.get('/api/admin/log')).json as { items: unknown[] }
     expect(items.slice(0, 3)).toMatchObject([
@@ -193,15 +193,15 @@ describe('the settings of the site', () => {
     ])
   })
 
-  test('staff set the rates of a torrent on its page; members cannot', async () => {
+  test('staff set the rates of a torrent on its page by keyboard; members cannot', async () => {
     const member = await site.tracker.signedIn('of-free-torrents')
     const id = await addTorrent(member, 'Free.Torrent.2024.1080p')
     const { page, problems } = await site.open(`/torrents/${id}`, DESKTOP, admin)
-    await page.getByRole('button', { name: 'Set rates' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Freeleech' }).click()
+    await pressOn(page.getByRole('button', { name: 'Set rates' }), 'Enter')
+    await pressOn(page.getByRole('dialog').getByRole('button', { name: 'Freeleech' }), 'Enter')
     expect(await page.getByLabel('Download rate').inputValue()).toBe('0')
     expect(await problems('torrent-freeleech')).toEqual([])
-    await page.getByRole('button', { name: 'Save rates' }).click()
+    await pressOn(page.getByRole('button', { name: 'Save rates' }), 'Enter')
     await page.getByText('Saved.').waitFor()
     expect((await admin.get(`/api/torrents/${id}`)).json).toMatchObject({ downloadPercent: 0 })
     const own = await site.open(`/torrents/${id}`, DESKTOP, member)

@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from '@jest/globals'
 import type { Client } from '../../tests/support/client.ts'
 import { makeTorrent } from '../../tests/support/make-torrent.ts'
 import { fillCatalogue, RELEASES } from './support/catalogue.ts'
-import { DESKTOP, NARROW, toggleFilter, useSite, type Visit } from './support/site.ts'
+import { DESKTOP, NARROW, pressOn, toggleFilter, typeInto, useSite, type Visit } from './support/site.ts'
 
 const site = useSite()
 let member: Client
@@ -101,7 +101,7 @@ test('a torrent has tabs for its facts, files and swarm', async () => {
   expect((await download).suggestedFilename()).toBe(`${RELEASES.film}.torrent`)
 })
 
-test('its uploader edits and deletes a torrent', async () => {
+test('its uploader edits and deletes a torrent by keyboard', async () => {
   const name = 'Short.Lived.Torrent'
   const uploaded = await member.upload(makeTorrent(name), {
     category: 'tv-hd',
@@ -112,18 +112,18 @@ test('its uploader edits and deletes a torrent', async () => {
   await page.getByText('Describe it.').waitFor()
   expect(await page.getByRole('link', { name: 'Download .torrent' }).count()).toBe(0)
   expect(await problems('torrent-rejected')).toEqual([])
-  await page.getByRole('button', { name: 'Edit torrent' }).click()
-  await page.getByLabel('Description').fill('Recorded at home.')
+  await pressOn(page.getByRole('button', { name: 'Edit torrent' }), 'Enter')
+  await typeInto(page.getByLabel('Description'), 'Recorded at home.')
   expect(await problems('torrent-edit')).toEqual([])
-  await page.getByRole('button', { name: 'Save torrent' }).click()
+  await pressOn(page.getByRole('button', { name: 'Save torrent' }), 'Enter')
   await page.getByText('Recorded at home.').waitFor()
   await page.getByRole('heading', { name: 'Short.Lived.Torrent Awaiting approval' }).waitFor()
 
-  await page.getByRole('button', { name: 'Delete torrent' }).click()
+  await pressOn(page.getByRole('button', { name: 'Delete torrent' }), 'Enter')
   await page.getByText('permanently').waitFor()
-  await page.getByLabel('Reason').fill('A better copy is here.')
+  await typeInto(page.getByLabel('Reason'), 'A better copy is here.')
   expect(await problems('torrent-delete')).toEqual([])
-  await page.getByRole('dialog').getByRole('button', { name: 'Delete torrent' }).click()
+  await pressOn(page.getByRole('dialog').getByRole('button', { name: 'Delete torrent' }), 'Enter')
   await page.getByText('60 torrents').waitFor()
   expect((await member.get(`/api/torrents/${uploaded.member('id')}`)).status).toBe(404)
   const id = uploaded.member('id')

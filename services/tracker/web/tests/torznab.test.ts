@@ -3,7 +3,7 @@ import type { Client } from '../../tests/support/client.ts'
 import { createMember } from '../../tests/support/members.ts'
 import { setLimits } from '../../tests/support/torznab.ts'
 import { requestsAreWritten } from '../../tests/support/torznab-log.ts'
-import { addTorrent, DESKTOP, type Site, startSite, type Visit } from './support/site.ts'
+import { addTorrent, DESKTOP, pressOn, type Site, startSite, typeInto, type Visit } from './support/site.ts'
 import { useTorznab } from './support/torznab-use.ts'
 
 let site: Site
@@ -173,55 +173,55 @@ describe('an API that is used', () => {
     await page.context().close()
   })
 
-  test('an administrator finds a user, blocks and unblocks them, and resets their passkey', async () => {
+  test('an administrator finds a user by keyboard, blocks and unblocks them, and resets their passkey', async () => {
     const passkeyOfBob = async () =>
       (await site.tracker.sql<{ passkey: string }>(`select passkey from users where username = 'bob'`))[0]?.passkey
     const { page, problems } = await open('?tab=users')
-    await page.getByRole('searchbox', { name: 'Username' }).fill('bo')
+    await typeInto(page.getByRole('searchbox', { name: 'Username' }), 'bo')
     await page.waitForURL('**/admin/torznab?tab=users&search=bo')
     await page.getByText('1 user', { exact: true }).waitFor()
-    await page.getByRole('button', { name: 'Block bob' }).click()
+    await pressOn(page.getByRole('button', { name: 'Block bob' }), 'Enter')
     await page.getByText('refused with error 102').waitFor()
     expect(await problems('torznab-users-block')).toEqual([])
-    await page.getByRole('dialog').getByRole('button', { name: 'Block', exact: true }).click()
+    await pressOn(page.getByRole('dialog').getByRole('button', { name: 'Block', exact: true }), 'Enter')
     await page.getByText('bob blocked.').waitFor()
-    await page.getByLabel('Access').selectOption('Blocked users')
+    await typeInto(page.getByLabel('Access'), 'Blocked users')
     await page.waitForURL('**/admin/torznab?tab=users&search=bo&blocked=true')
-    await page.getByRole('button', { name: 'Unblock bob' }).click()
+    await pressOn(page.getByRole('button', { name: 'Unblock bob' }), 'Enter')
     await page.getByText('No matching users.').waitFor()
-    await page.getByRole('link', { name: 'Show all users' }).click()
+    await pressOn(page.getByRole('link', { name: 'Show all users' }), 'Enter')
 
     const before = await passkeyOfBob()
-    await page.getByRole('button', { name: 'Reset passkey of bob' }).click()
+    await pressOn(page.getByRole('button', { name: 'Reset passkey of bob' }), 'Enter')
     const dialog = page.getByRole('dialog')
     const confirm = dialog.getByRole('button', { name: 'Reset passkey' })
-    await confirm.click()
-    await dialog.getByLabel('Type “bob” to confirm').fill('bo')
-    await confirm.click()
+    await pressOn(confirm, 'Enter')
+    await typeInto(dialog.getByLabel('Type “bob” to confirm'), 'bo')
+    await pressOn(confirm, 'Enter')
     await dialog.waitFor()
     expect(await passkeyOfBob()).toBe(before)
     expect(await problems('torznab-users-reset')).toEqual([])
-    await dialog.getByLabel('Type “bob” to confirm').fill('bob')
-    await confirm.click()
+    await typeInto(dialog.getByLabel('Type “bob” to confirm'), 'bob')
+    await pressOn(confirm, 'Enter')
     await page.getByText('Passkey reset.').waitFor()
     expect(await passkeyOfBob()).not.toBe(before)
     expect((await actions()).slice(0, 3)).toEqual(['user.passkey.reset', 'user.update', 'user.update'])
     await page.context().close()
   })
 
-  test('the log is narrowed by user, function, outcome and time, all in the address', async () => {
+  test('the log is narrowed by keyboard: by user, function, outcome and time, all in the address', async () => {
     const { page, problems } = await open('?tab=requests')
-    await page.getByLabel('User').fill('alice')
-    await page.getByLabel('Function').selectOption('tvsearch')
-    await page.getByLabel('Outcome').selectOption('Success')
+    await typeInto(page.getByLabel('User'), 'alice')
+    await typeInto(page.getByLabel('Function'), 'tvsearch')
+    await typeInto(page.getByLabel('Outcome'), 'Success')
     await page.getByLabel('From', { exact: true }).fill('2020-01-01T00:00')
-    await page.getByRole('button', { name: 'Show' }).click()
+    await pressOn(page.getByRole('button', { name: 'Show' }), 'Enter')
     await page.waitForURL('**/admin/torznab?tab=requests&user=alice&function=tvsearch&error=false&from=*')
     await page.getByText('alice').first().waitFor()
     await page.getByRole('cell', { name: 'bob' }).first().waitFor({ state: 'detached' })
     expect(await page.getByRole('cell', { name: 'bob' }).count()).toBe(0)
-    await page.getByLabel('User').fill('nobody-of-this-name')
-    await page.getByRole('button', { name: 'Show' }).click()
+    await typeInto(page.getByLabel('User'), 'nobody-of-this-name')
+    await pressOn(page.getByRole('button', { name: 'Show' }), 'Enter')
     await page.getByText('No matching requests.').waitFor()
     expect(await problems('torznab-requests-none')).toEqual([])
     await page.goBack()
@@ -230,11 +230,11 @@ describe('an API that is used', () => {
     await page.context().close()
   })
 
-  test('an administrator lifts the block of an address and of a user', async () => {
+  test('an administrator lifts the block of an address and of a user by keyboard', async () => {
     const { page } = await open('?tab=blocks')
-    await page.getByRole('button', { name: `Unblock ${ADDRESS}` }).click()
+    await pressOn(page.getByRole('button', { name: `Unblock ${ADDRESS}` }), 'Enter')
     await page.getByText('No blocked addresses.').waitFor()
-    await page.getByRole('button', { name: 'Unblock heavy' }).click()
+    await pressOn(page.getByRole('button', { name: 'Unblock heavy' }), 'Enter')
     await page.getByText('No blocked users.').waitFor()
     expect((await actions()).slice(0, 2)).toEqual(['user.update', 'torznab.unblock'])
     await page.context().close()

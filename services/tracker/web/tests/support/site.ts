@@ -106,10 +106,21 @@ export async function tabTo(control: Locator): Promise<void> {
   throw new Error(`Tab does not reach ${String(control)}`)
 }
 
-/** Moves the focus with Tab to a field, and types. */
+/** Moves the focus with Tab to a field, and types instead of what is in it. */
 export async function typeInto(field: Locator, text: string): Promise<void> {
   await tabTo(field)
+  await field.page().keyboard.press('Control+A')
   await field.page().keyboard.type(text)
+}
+
+/** Moves the focus with Tab to a date, and types it. @param date as in `2026-12-31` */
+export async function typeDate(field: Locator, date: string): Promise<void> {
+  const [year = '', month = '', day = ''] = date.split('-')
+  const { keyboard } = field.page()
+  await tabTo(field)
+  // To the month, if the focus was in the field already.
+  for (const key of ['ArrowLeft', 'ArrowLeft']) await keyboard.press(key)
+  await keyboard.type(month + day + year)
 }
 
 /** Moves the focus with Tab to a control, and presses a key. */

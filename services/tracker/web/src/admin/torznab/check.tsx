@@ -81,7 +81,7 @@ function Result({ checked: { failure, releases, exchanges } }: { checked: Checke
       {!failure && releases === 0 && (
         <p>
           Sonarr and similar programs reject an indexer without releases in their categories. Upload a torrent there,
-          approve one, or choose other categories.
+          approve one, or choose other categories. Downloads and announces can only be checked with a release.
         </p>
       )}
       <ul className="exchanges">
