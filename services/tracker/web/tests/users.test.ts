@@ -177,6 +177,7 @@ test('rights are changed by keyboard; a change with consequences needs a confirm
   const dialog = page.getByRole('dialog')
   await typeInto(page.getByLabel('Download rate'), '0')
   await typeInto(page.getByLabel('Invites left'), '3')
+  await typeInto(page.getByLabel('Announces per minute'), '600')
   await page.keyboard.press('Enter')
   await page.getByText('Saved.').waitFor()
   await page.getByRole('heading', { name: 'dave Freeleech' }).waitFor()
@@ -203,7 +204,7 @@ test('rights are changed by keyboard; a change with consequences needs a confirm
   expect(await visit.problems('login-suspended')).toEqual([])
   expect(await logged(id)).toMatchObject([
     { action: 'user.update', before: { state: 'active' }, after: { state: 'suspended', reason: 'shares an account' } },
-    { action: 'user.update', after: { downloadPercent: 0, invitesLeft: 3 } },
+    { action: 'user.update', after: { downloadPercent: 0, invitesLeft: 3, announceLimit: 600 } },
   ])
 })
 

@@ -47,7 +47,10 @@ export function ClientsPage() {
             <p>While it runs, the tracker counts the clients of all peers every few minutes.</p>
           </Empty>
         ) : (
-          <SeenTable clients={data.clients} onRule={setDraft} />
+          <>
+            <p className="muted">Refused clients are not counted.</p>
+            <SeenTable clients={data.clients} onRule={setDraft} />
+          </>
         )}
       </section>
       {draft !== undefined && (
