@@ -32,7 +32,7 @@ let server: Server
 let base: string
 let received: Received[] = []
 /** The status of a response; 0 for none before the end of the test. */
-let statusFor: (path: string) => number = () => 204
+let statusFor: (path: string, body: string) => number = () => 204
 const held: ServerResponse[] = []
 /** Long enough for a busy machine. */
 const PATIENT = 600_000
@@ -50,8 +50,9 @@ beforeAll(async () => {
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
       const { url: path = '', headers, rawHeaders } = request
-      received.push({ path, headers, rawHeaders, body: Buffer.concat(chunks).toString() })
-      const status = statusFor(path)
+      const body = Buffer.concat(chunks).toString()
+      received.push({ path, headers, rawHeaders, body })
+      const status = statusFor(path, body)
       if (status > 0) response.writeHead(status, { Location: '/elsewhere' }).end()
       else held.push(response)
     })
@@ -119,22 +120,22 @@ test('each torrent is sent once, signed, by one of the processes', async () => {
 
 test('Discord, Slack and ntfy get their own shapes, and no name can mention anyone', async () => {
   for (const format of ['discord', 'slack', 'ntfy']) await add(staff, `/${format}`, { format }, '/api/admin/webhooks')
-  const id = await upload('x', { name: '@everyone <!here> & co' })
+  const id = await upload('x', { name: '@everyone <!here> & [co](https://example.org)' })
   await eventually(() => received.length >= 3)
-  const text = `New torrent: @everyone <!here> & co (tv-hd, 0.00 GiB), uploaded by alice`
+  const text = `New torrent: @everyone <!here> & [co](https://example.org) (tv-hd, 0.00 GiB), uploaded by alice`
   const page = `http://tracker.test/torrents/${id}`
   expect(JSON.parse(to('/discord')[0]?.body ?? '')).toEqual({
-    content: `${text}\n${page}`,
+    content: `New torrent: @everyone \\<!here\\> & \\[co\\]\\(https://example.org\\) \\(tv-hd, 0.00 GiB\\), uploaded by alice\n${page}`,
     allowed_mentions: { parse: [] },
   })
   expect(JSON.parse(to('/slack')[0]?.body ?? '')).toEqual({
-    text: `New torrent: @everyone &lt;!here&gt; &amp; co (tv-hd, 0.00 GiB), uploaded by alice\n${page}`,
+    text: `New torrent: @everyone &lt;!here&gt; &amp; [co](https://example.org) (tv-hd, 0.00 GiB), uploaded by alice\n${page}`,
   })
   expect([to('/ntfy')[0]?.body, to('/ntfy')[0]?.headers['x-click']]).toEqual([text, page])
 })
 
 test('a webhook with a saved search receives only what matches it', async () => {
-  const saved = await bob.client.post('/api/saved-searches', { name: 'Shows', filters: 'search=wanted' })
+  const saved = await bob.client.post('/api/saved-searches', { name: 'Shows', filters: 'search=wanted&alive=true' })
   await add(bob.client, '/filtered', { savedSearch: saved.member('id') })
   await add(bob.client, '/all')
   await upload('Unwanted.2026.720p.WEB')
@@ -163,6 +164,20 @@ test('a failed attempt is repeated with the same id before the next torrent, and
   expect(Number(ids[2])).toBeGreaterThan(Number(ids[1]))
   expect(to('/elsewhere')).toEqual([])
   expect(await listOf(bob)).toMatchObject([{ failures: 0, retry: null }])
+})
+
+test('a torrent whose content a receiver refuses five times is skipped', async () => {
+  await add(bob.client, '/picky')
+  statusFor = (_path, body) => (body.includes('Poison') ? 422 : 204)
+  await upload('Poison.2026.720p.WEB')
+  await upload('Good.2026.720p.WEB')
+  for (let failures = 1; failures < 5; failures += 1) {
+    await eventually(async () => (await listOf(bob))[0]?.['failures'] === failures)
+    for (const each of [tracker, replica]) each.advance(3_600_000)
+  }
+  await eventually(() => to('/picky').some(({ body }) => body.includes('Good')))
+  expect(to('/picky').map(({ body }) => body.includes('Poison'))).toEqual([true, true, true, true, true, false])
+  await eventually(async () => (await listOf(bob))[0]?.['failures'] === 0)
 })
 
 test('after a day of failures it is disabled with a notice, and continues with new torrents once enabled', async () => {

@@ -46,7 +46,8 @@ export function createWebhookUseCases(
       try {
         const { filters } = await savedSearches.find(savedSearch, userId)
         // A queue of its own, so that a member who searches too much still receives torrents.
-        return await search.matches(filters, infoHash, userId, `webhooks ${userId}`)
+        // No torrent has seeders when it is listed.
+        return await search.matches({ ...filters, alive: undefined }, infoHash, userId, `webhooks ${userId}`)
       } catch (error) {
         if (!isApiError(error)) throw error
         return error.code === 'RATE_LIMITED' || error.code === 'UNAVAILABLE' ? undefined : false

@@ -72,6 +72,10 @@ const PER_MEMBER = 2
 /** After so many events or so long, another webhook has its turn. Other receivers have to prove themselves after each event. */
 const EVENTS_PER_TURN = 20
 const TURN_MS = 5_000
+/** Statuses of receivers that do not accept the content: others may be accepted. */
+const CONTENT_REFUSED: readonly number[] = [400, 413, 422]
+/** After so many failures in a row, an event that a receiver does not accept is skipped. */
+const SKIP_AFTER = 5
 
 /**
  * Delivers events to webhooks: to each one after another, in order. Processes share the work by leases. If one of them is
@@ -87,7 +91,7 @@ export function createDeliveries(deps: {
   signingKey: () => Promise<SigningKey>
   siteUrl: string
   clock: Clock
-  onAttempt: (result: 'delivered' | 'failed' | 'disabled') => void
+  onAttempt: (result: 'delivered' | 'failed' | 'skipped' | 'disabled') => void
   onError: (error: unknown) => void
 }) {
   const { store, clock, onAttempt } = deps
@@ -127,6 +131,11 @@ export function createDeliveries(deps: {
     }
     const since = (isFirst ? webhook.failingSince : null) ?? now()
     const isOver = clock.now() - since.getTime() >= GIVE_UP_AFTER_MS
+    if (!isOver && 'status' in made && CONTENT_REFUSED.includes(made.status) && failures + 1 >= SKIP_AFTER) {
+      onAttempt('skipped')
+      // The failures stay, so that a receiver that accepts nothing is disabled after a day.
+      return store.advance(webhook, event.id, leasedUntil())
+    }
     onAttempt(isOver ? 'disabled' : 'failed')
     await store.fail(webhook, result, isOver ? undefined : outcome.nextAt)
     return false

@@ -19,10 +19,10 @@ export function payloadOf(message: Message, format: WebhookFormat, siteUrl: stri
           : { id: String(message.id), event: 'torrent.listed', torrent: message.torrent },
       )
     case 'discord':
-      // Names of torrents must not mention anyone.
-      return json({ content: lineOf(message, siteUrl), allowed_mentions: { parse: [] } })
+      // Names of torrents must not mention anyone, or become links and other Markdown.
+      return json({ content: lineOf(message, siteUrl, escapeMarkdown), allowed_mentions: { parse: [] } })
     case 'slack':
-      return json({ text: lineOf(message, siteUrl).replaceAll(/[&<>]/g, (each) => SLACK_ESCAPES[each] ?? each) })
+      return json({ text: lineOf(message, siteUrl, escapeForSlack) })
     case 'ntfy': {
       const url = message === 'test' ? siteUrl : message.torrent.url
       return { body: textOf(message), headers: { 'Content-Type': 'text/plain; charset=utf-8', 'X-Click': url } }
@@ -32,12 +32,20 @@ export function payloadOf(message: Message, format: WebhookFormat, siteUrl: stri
 
 const SLACK_ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
+function escapeForSlack(text: string): string {
+  return text.replaceAll(/[&<>]/g, (each) => SLACK_ESCAPES[each] ?? each)
+}
+
+function escapeMarkdown(text: string): string {
+  return text.replaceAll(/[\\`*_~|[\]()<>#]/g, (each) => `\\${each}`)
+}
+
 function json(body: unknown): Payload {
   return { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } }
 }
 
-function lineOf(message: Message, siteUrl: string): string {
-  return `${textOf(message)}\n${message === 'test' ? siteUrl : message.torrent.url}`
+function lineOf(message: Message, siteUrl: string, escapeText: (text: string) => string): string {
+  return `${escapeText(textOf(message))}\n${message === 'test' ? siteUrl : message.torrent.url}`
 }
 
 function textOf(message: Message): string {
