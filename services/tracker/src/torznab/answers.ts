@@ -96,7 +96,7 @@ export function createAnswers(deps: {
       return { kind: 'caps', caps: capsOf(publicUrl, info, categories) }
     },
 
-    /** What Prowlarr and Jackett need to read this indexer. The delay between requests, searches or downloads, keeps within both limits. */
+    /** What Prowlarr and Jackett need to read this indexer. The delay keeps searches and downloads within their limits. */
     async definition({ windowSeconds, searchLimit, downloadLimit }: TorznabSettings): Promise<Outcome> {
       const [info, { categories }] = await Promise.all([indexer(), catalogue.current()])
       return {
