@@ -133,7 +133,7 @@ test('matches are counted since the last visit, and not those of other searches 
 })
 
 test('new matches notify the member once, if they want that', async () => {
-  const wanted = (await save(alice, 'Notifying', 'search=notified&alive=false', true)).member('id')
+  const wanted = (await save(alice, 'Notifying', 'search=notified&alive=true', true)).member('id')
   await save(alice, 'Silent', 'search=notified')
   const { id } = await site.upload('Notified.Harbour.S01E01.1080p.WEB.x264-GRP')
   const notices = async () => ((await alice.client.get('/api/notices?unread=true')).json as { items: unknown[] }).items

@@ -154,7 +154,11 @@ export function createSavedSearches(deps: {
       const until = new Date(now - SETTLED_MS)
       for (const saved of await store.unchecked(new Date(now - CHECK_EVERY_MS), CHECKED_AT_ONCE)) {
         const filters = readable(saved.filters)
-        const query = filters && { id: saved.id, filters, after: saved.checked, until }
+        // Torrents are checked once, soon after they are listed, when few have a seeder.
+        const query = filters && {
+          ...{ id: saved.id, after: saved.checked, until },
+          filters: { ...filters, alive: undefined },
+        }
         const recent = query && (await deps.search.recent([query], saved.userId, QUEUE).catch(noneIfRefused))
         const isRefused = query !== undefined && recent === undefined
         if (isRefused && now - saved.checked.getTime() < MAX_LATE_MS) continue
