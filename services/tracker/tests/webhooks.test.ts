@@ -180,6 +180,25 @@ test('a torrent whose content a receiver refuses five times is skipped', async (
   await eventually(async () => (await listOf(bob))[0]?.['failures'] === 0)
 })
 
+test('each refused torrent has five attempts, and a receiver that accepts none for a day is disabled', async () => {
+  await add(bob.client, '/refusing')
+  statusFor = () => 422
+  const failsOften = (failures: number) =>
+    eventually(async () => (await listOf(bob))[0]?.['failures'] === failures && to('/refusing').length > 0)
+  await upload('Refused.2026.720p.WEB')
+  for (let failures = 1; failures < 5; failures += 1) {
+    await failsOften(failures)
+    for (const each of [tracker, replica]) each.advance(3_600_000)
+  }
+  await failsOften(0)
+  expect(await listOf(bob)).toMatchObject([{ enabled: true, retry: null, result: 'HTTP 422, skipped' }])
+  expect(to('/refusing')).toHaveLength(5)
+  await upload('Next.2026.720p.WEB')
+  await failsOften(1)
+  for (const each of [tracker, replica]) each.advance(DAY_MS)
+  await eventually(async () => (await listOf(bob))[0]?.['enabled'] === false)
+})
+
 test('after a day of failures it is disabled with a notice, and continues with new torrents once enabled', async () => {
   const id = await add(bob.client, '/gone')
   statusFor = () => 500

@@ -115,6 +115,15 @@ export function createDeliveryStore(db: Db): DeliveryStore {
       await release(webhook, webhook.position)
     },
 
+    skip: async (webhook, position, { at, result, responseMs }) => {
+      // The next event has as many attempts. `failing_since` stays: a receiver that accepts nothing is disabled after a day.
+      await unchanged(webhook)
+        .set({ position: atLeast(position), failures: 0, retry_at: null, response_ms: paceAfter(responseMs) })
+        .set({ attempted_at: at, result, lease: null, leased_until: null })
+        .execute()
+      await release(webhook, webhook.position)
+    },
+
     release,
 
     seed: async (initial) => {

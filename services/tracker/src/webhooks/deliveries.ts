@@ -17,7 +17,7 @@ export type ClaimedWebhook = Webhook & {
   readonly lease: string
   /** The last event that it has received or skipped. */
   readonly position: number
-  /** The time of the first failure in a row. */
+  /** The time of the first failure in a row; skipped events do not end the row. */
   readonly failingSince: Date | null
 }
 
@@ -53,6 +53,11 @@ export type DeliveryStore = {
    * receiver was changed in the meantime, only the lease ends.
    */
   fail(webhook: ClaimedWebhook, attempt: AttemptResult, retryAt: Date | undefined): Promise<void>
+  /**
+   * Records that an event was skipped after a last attempt and ends the lease. If the receiver was changed in the
+   * meantime, only the lease ends.
+   */
+  skip(webhook: ClaimedWebhook, position: number, attempt: AttemptResult): Promise<void>
   /** Ends the lease. All events up to `position` were received or skipped. */
   release(webhook: ClaimedWebhook, position: number): Promise<void>
   /** The seed of the signing key, which is created with the given one if there is none. */
@@ -74,7 +79,7 @@ const EVENTS_PER_TURN = 20
 const TURN_MS = 5_000
 /** Statuses of receivers that do not accept the content: others may be accepted. */
 const CONTENT_REFUSED: readonly number[] = [400, 413, 422]
-/** After so many failures in a row, an event that a receiver does not accept is skipped. */
+/** After so many failures of an event, it is skipped if the receiver does not accept its content. */
 const SKIP_AFTER = 5
 
 /**
@@ -133,8 +138,8 @@ export function createDeliveries(deps: {
     const isOver = clock.now() - since.getTime() >= GIVE_UP_AFTER_MS
     if (!isOver && 'status' in made && CONTENT_REFUSED.includes(made.status) && failures + 1 >= SKIP_AFTER) {
       onAttempt('skipped')
-      // The failures stay, so that a receiver that accepts nothing is disabled after a day.
-      return store.advance(webhook, event.id, leasedUntil())
+      await store.skip(webhook, event.id, { ...result, result: `${result.result}, skipped` })
+      return false
     }
     onAttempt(isOver ? 'disabled' : 'failed')
     await store.fail(webhook, result, isOver ? undefined : outcome.nextAt)

@@ -13,7 +13,7 @@ const webhook = z
     savedSearch: z.string().nullable().meta({ description: 'only torrents that match this one are sent' }),
     enabled: z.boolean(),
     created: time,
-    failures: z.int().meta({ description: 'how often the receiver failed in a row' }),
+    failures: z.int().meta({ description: 'how often the receiver failed in a row; 0 after a torrent is skipped' }),
     retry: time.nullable().meta({ description: 'when the next attempt after a failure is due' }),
     attempted: time.nullable().meta({ description: 'when the last torrent was sent' }),
     result: z.string().nullable().meta({ description: 'result of this attempt' }),

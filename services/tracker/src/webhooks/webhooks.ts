@@ -15,7 +15,7 @@ export type Webhook = {
   readonly savedSearch: string | null
   readonly enabled: boolean
   readonly created: Date
-  /** How often the receiver failed in a row, and when the next attempt is due. */
+  /** How often the receiver failed in a row, from 0 again after a skipped event, and when the next attempt is due. */
   readonly failures: number
   readonly retryAt: Date | null
   /** The last attempt: its time, and the status of its response or why there is none. */
