@@ -88,7 +88,7 @@ function columnsOf(whose: Whose, now: number): readonly Column<Webhook>[] {
   ]
 }
 
-function State({ webhook: { enabled, failures, attempted, result }, now }: { webhook: Webhook; now: number }) {
+function State({ webhook: { enabled, attempted, result }, now }: { webhook: Webhook; now: number }) {
   if (attempted === null) return enabled ? 'Nothing sent yet' : 'Disabled'
   return (
     <>
@@ -97,7 +97,7 @@ function State({ webhook: { enabled, failures, attempted, result }, now }: { web
           Disabled
         </span>
       )}{' '}
-      {failures > 0 ? 'Failed' : 'Sent'} <Ago time={attempted} now={now} />: {result}
+      Last attempt <Ago time={attempted} now={now} />: {result}
     </>
   )
 }
