@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import RssParser from 'rss-parser'
 import { apiError } from '../src/errors.ts'
 import { createSavedSearchStore } from '../src/saved-searches/saved-searches.store.ts'
 import { createSavedSearches } from '../src/saved-searches/saved-searches.ts'
@@ -244,9 +245,13 @@ describe('a feed', () => {
   test('has the matches of its search, and a reader downloads their torrents for its owner', async () => {
     const answer = await read(url)
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/rss+xml; charset=utf-8'])
-    expect(answer.text).toContain('<title>Harbour &lt;&amp;&gt; more')
     const [item, ...others] = (await readFeed(answer)).items
     expect(others).toEqual([])
+    const { title, items: entries } = await new RssParser().parseString(answer.text)
+    expect([title?.startsWith('Harbour <&> more'), entries]).toEqual([
+      true,
+      [expect.objectContaining({ title: item?.title, link: item?.link, guid: item?.guid })],
+    ])
     expect(item).toMatchObject({ title: 'Feeding.Harbour.S01E01.1080p.WEB.x264-GRP' })
     const file = await read(item?.enclosure['url'] ?? '')
     expect([file.status, file.headers.get('content-type')]).toEqual([200, 'application/x-bittorrent'])
