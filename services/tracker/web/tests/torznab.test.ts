@@ -3,7 +3,7 @@ import type { Client } from '../../tests/support/client.ts'
 import { createMember } from '../../tests/support/members.ts'
 import { setLimits } from '../../tests/support/torznab.ts'
 import { requestsAreWritten } from '../../tests/support/torznab-log.ts'
-import { addTorrent, DESKTOP, pressOn, type Site, startSite, typeInto, type Visit } from './support/site.ts'
+import { addTorrent, DESKTOP, pressOn, type Site, startSite, tabTo, typeInto, type Visit } from './support/site.ts'
 import { useTorznab } from './support/torznab-use.ts'
 
 let site: Site
@@ -152,19 +152,20 @@ describe('an API that is used', () => {
     await page.context().close()
   })
 
-  test('settings are saved, refused by their bounds, and are in the admin log', async () => {
+  test('settings are saved by keyboard, refused by their bounds, and are in the admin log', async () => {
     const { page, problems } = await open('?tab=configuration')
-    await page.getByLabel('Generous').check()
-    await page.getByLabel('Request logging').uncheck()
+    await tabTo(page.getByRole('radio', { checked: true }))
+    while (!(await page.getByLabel('Generous').isChecked())) await page.keyboard.press('ArrowDown')
+    await pressOn(page.getByLabel('Request logging'), 'Space')
     await page.getByText('New requests are no longer logged.').waitFor()
-    await page.getByRole('button', { name: 'Save' }).click()
+    await pressOn(page.getByRole('button', { name: 'Save' }), 'Enter')
     await page.getByText('Saved.').waitFor()
     const { json } = await admin.get('/api/admin/torznab/settings')
     expect(json).toEqual({ enabled: true, logging: false, windowSeconds: 60, searchLimit: 120, downloadLimit: 80 })
     expect((await actions())[0]).toBe('torznab.settings.update')
     await page.evaluate(`document.querySelector('form[aria-label^="Settings"]').noValidate = true`)
-    await page.getByLabel('Window in seconds').fill('5')
-    await page.getByRole('button', { name: 'Save' }).click()
+    await typeInto(page.getByLabel('Window in seconds'), '5')
+    await pressOn(page.getByRole('button', { name: 'Save' }), 'Enter')
     await page.getByText('Must be a whole number from 10 to 3600').waitFor()
     expect(await problems('torznab-configuration-refused')).toEqual([])
     await page.goto(`${site.tracker.url}/admin/torznab?tab=requests`)
@@ -242,7 +243,7 @@ describe('an API that is used', () => {
 
   test('the connection check is limited to categories and explains refusals', async () => {
     const { page, problems } = await open('?tab=check')
-    const check = () => page.getByRole('button', { name: 'Check connection' }).click()
+    const check = () => pressOn(page.getByRole('button', { name: 'Check connection' }), 'Enter')
     await page.getByLabel('Categories').fill('5030, 5040')
     await check()
     await page.getByText('returned 1 release.').waitFor()
