@@ -197,6 +197,20 @@ test('requests of a revoked key are answered like those of an unknown key, and c
   ])
 })
 
+test.each([
+  ['deleted', 'delete from project_keys'],
+  ['changed', `update project_keys set not_after = '2099-01-01'`],
+])('a rotation does not widen the access of a key whose row was %s', async (_how, statement) => {
+  const project = `narrow-${_how}`
+  await createProject(vault.url, project, { scope: { access: 'read', envs: ['production'] } })
+  await vault.sql(`${statement} where project_uid = (select uid from projects where name = $1)`, [project])
+  const path = `/projects/${project}/rotate`
+  expect(statusAndError(await admin(replica.url, 'PUT', path))).toEqual([400, 'invalid_request'])
+  const scope = { access: 'read', envs: ['production'] }
+  expect((await admin(replica.url, 'PUT', path, { scope })).status).toBe(200)
+  expect(await keysOf(project)).toMatchObject([{ name: 'default', scope }])
+})
+
 test('counts the request that finds its key revoked after its signature was verified', async () => {
   await createProject(vault.url, 'midway')
   const bob = await added('midway', 'bob')

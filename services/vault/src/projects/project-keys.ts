@@ -1,5 +1,5 @@
 import { DEFAULT_KEY } from '../access/names.ts'
-import { FULL_SCOPE, type Scope } from '../access/project-caller.ts'
+import type { Scope } from '../access/project-caller.ts'
 import { apiError } from '../errors.ts'
 import { type ExchangedKeyRow, fingerprintOf, type ProjectKey, type Sealed } from '../integrity/rows.ts'
 
@@ -147,7 +147,7 @@ export function addKey(
  * @param change `overlapMs` 0 revokes all older keys of the name; without `scope` or `expiresAt`, the key has that of the
  *   replaced one
  * @throws ApiError not_found if no valid key has the name, unless it is `default`; too_many_keys; invalid_request if the
- *   project already has the key, or its expiry is not in the next ten years
+ *   project already has the key, its expiry is not in the next ten years, or no scope is known
  */
 export function replaceKey(
   keys: readonly ProjectKey[],
@@ -173,8 +173,12 @@ export function replaceKey(
     if (!kept.has(key)) return revoked(key, now)
     return isReplaced(key) ? key : { ...key, notAfter: earlier(key.notAfter, end) }
   })
+  // The last key of the name is remembered, so its row was removed or changed: a rotation must not widen its access.
+  const access = scope ?? replaced?.scope
+  if (access === undefined)
+    throw apiError('invalid_request', 'scope: required, because the vault does not have the replaced key any more')
   const inherited = expiresAt === undefined ? (replaced?.expiresAt ?? null) : expiresAt
-  return remembered([...ended, keyOf(added, scope ?? replaced?.scope ?? FULL_SCOPE, inherited)], now)
+  return remembered([...ended, keyOf(added, access, inherited)], now)
 }
 
 /** Returns the keys after one was revoked. @throws ApiError not_found if no valid key has the fingerprint */
