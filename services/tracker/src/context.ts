@@ -30,7 +30,7 @@ export type UseCases = Site &
   TokenUseCases &
   EventUseCases &
   WebhookUseCases &
-  Pick<IrcPart, 'ircAddress' | 'ircSite'> &
+  Omit<IrcPart, 'irc'> &
   ReturnType<typeof createSavedSearchUseCases> &
   ReturnType<typeof createUnit3dUseCases> &
   StaffOverview & { readonly addresses: Addresses }
@@ -86,18 +86,14 @@ async function join(start: Start): Promise<Omit<Context, 'close'>> {
   })
   const parts = { site, accounts, catalogue, torznab, tokens, recordAddress }
   const events = createEventUseCases(connections, { ...accounts, ...tokens, events: catalogue.events })
-  const { irc, ircAddress, ircSite } = await createIrcPart(connections, {
-    ...site,
-    ...tokens,
-    events: catalogue.events,
-  })
+  const { irc, ...ircParts } = await createIrcPart(connections, { ...site, ...tokens, events: catalogue.events })
   const saved = createSavedSearchUseCases(connections, parts)
   const webhooks = createWebhookUseCases(connections, {
     ...{ events: catalogue.events, savedSearches: saved.savedSearches, search: catalogue.useCases.search },
   })
   const useCases = {
     ...{ ...site, ...accounts, ...catalogue.useCases, ...torznab.useCases, ...engine.useCases, ...tokens },
-    ...{ ...events, ...saved, ...webhooks, ircAddress, ircSite },
+    ...{ ...events, ...saved, ...webhooks, ...ircParts },
     addresses,
     ...createUnit3dUseCases(connections, parts),
   }

@@ -35,6 +35,9 @@ export type Visit = {
 }
 
 const require = createRequire(import.meta.url)
+/** The rules of axe to check. */
+type Rules = 'all' | 'colours' | 'none'
+
 /** The rules of axe that depend on colours. */
 const COLOUR_RULES = ['color-contrast', 'link-in-text-block']
 
@@ -78,7 +81,7 @@ export async function visitPage(
     context,
     async problems(name) {
       const found: string[] = []
-      const check = async ({ width }: View, theme: 'light' | 'dark', rules?: readonly string[]): Promise<void> => {
+      const check = async ({ width }: View, theme: 'light' | 'dark', rules: Rules): Promise<void> => {
         await page.emulateMedia({ colorScheme: theme })
         // A list that waits for its next page is dimmed.
         await page
@@ -86,16 +89,16 @@ export async function visitPage(
           .waitFor({ state: 'detached', timeout: 2_000 })
           .catch(() => undefined)
         await takeScreenshot(page, `${name}-${String(width)}-${theme}`)
-        const wrong = rules?.length === 0 ? [] : await violationsIn(page, rules)
+        const wrong = rules === 'none' ? [] : await violationsIn(page, rules)
         if (await scrollsSideways(page)) wrong.push('the page, or a dialog in it, scrolls sideways')
         found.push(...wrong.map((each) => `${String(width)} ${theme}: ${each}`))
       }
-      await check(view, 'light')
+      await check(view, 'light', 'all')
       // A theme changes colours only, so all rules run once per width.
-      if (TRIALS > 1) await check(view, 'dark', COLOUR_RULES)
+      if (TRIALS > 1) await check(view, 'dark', 'colours')
       await page.setViewportSize(sizeOf(other))
-      await check(other, 'dark', TRIALS > 1 ? undefined : [])
-      if (TRIALS > 1) await check(other, 'light', COLOUR_RULES)
+      await check(other, 'dark', TRIALS > 1 ? 'all' : 'none')
+      if (TRIALS > 1) await check(other, 'light', 'colours')
       await page.setViewportSize(sizeOf(view))
       await page.emulateMedia({ colorScheme: 'light' })
       return [...failures, ...found]
@@ -114,11 +117,14 @@ function scrollsSideways(page: Page): Promise<boolean> {
   )
 }
 
-/** The violations that axe finds, according to all rules or some of them. */
-async function violationsIn(page: Page, rules?: readonly string[]): Promise<string[]> {
+/** The violations that axe finds. */
+async function violationsIn(page: Page, rules: 'all' | 'colours'): Promise<string[]> {
   if (await page.evaluate<boolean>(`typeof axe === 'undefined'`))
     await page.evaluate(readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8'))
-  const options = { resultTypes: ['violations'], ...(rules && { runOnly: { type: 'rule', values: rules } }) }
+  const options = {
+    resultTypes: ['violations'],
+    ...(rules === 'colours' && { runOnly: { type: 'rule', values: COLOUR_RULES } }),
+  }
   return await page.evaluate<string[]>(`axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>
     violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`)
 }

@@ -21,6 +21,7 @@ function earlier(from: string | undefined, to: string | undefined): string | und
 
 function Day(props: { label: string; value: string | undefined; onChange: (day: string | undefined) => void }) {
   const { label, value = '', onChange } = props
+  // Kept while a year is incomplete, and until the address follows.
   const [typed, setTyped] = useState(value)
   const [known, setKnown] = useState(value)
   if (known !== value) {

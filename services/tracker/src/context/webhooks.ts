@@ -4,7 +4,7 @@ import { createReceiverClient, mayConnectTo } from '@vault-and-tracker/service-k
 import { Counter } from 'prom-client'
 import { isApiError } from '../errors.ts'
 import type { Events } from '../events/events.ts'
-import type { SavedSearches } from '../saved-searches/saved-searches.ts'
+import { forNewTorrents, type SavedSearches } from '../saved-searches/saved-searches.ts'
 import type { Search } from '../search/search.ts'
 import { createDeliveryStore } from '../webhooks/deliveries.store.ts'
 import { createDeliveries } from '../webhooks/deliveries.ts'
@@ -46,8 +46,7 @@ export function createWebhookUseCases(
       try {
         const { filters } = await savedSearches.find(savedSearch, userId)
         // A queue of its own, so that a member who searches too much still receives torrents.
-        // No torrent has seeders when it is listed.
-        return await search.matches({ ...filters, alive: undefined }, infoHash, userId, `webhooks ${userId}`)
+        return await search.matches(forNewTorrents(filters), infoHash, userId, `webhooks ${userId}`)
       } catch (error) {
         if (!isApiError(error)) throw error
         return error.code === 'RATE_LIMITED' || error.code === 'UNAVAILABLE' ? undefined : false

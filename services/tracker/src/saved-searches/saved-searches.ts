@@ -154,11 +154,7 @@ export function createSavedSearches(deps: {
       const until = new Date(now - SETTLED_MS)
       for (const saved of await store.unchecked(new Date(now - CHECK_EVERY_MS), CHECKED_AT_ONCE)) {
         const filters = readable(saved.filters)
-        // Torrents are checked once, soon after they are listed, when few have a seeder.
-        const query = filters && {
-          ...{ id: saved.id, after: saved.checked, until },
-          filters: { ...filters, alive: undefined },
-        }
+        const query = filters && { id: saved.id, filters: forNewTorrents(filters), after: saved.checked, until }
         const recent = query && (await deps.search.recent([query], saved.userId, QUEUE).catch(noneIfRefused))
         const isRefused = query !== undefined && recent === undefined
         if (isRefused && now - saved.checked.getTime() < MAX_LATE_MS) continue
@@ -173,6 +169,11 @@ export function createSavedSearches(deps: {
       return { name: saved.name, filters: deps.readFilters(saved.filters) }
     },
   }
+}
+
+/** The filters for torrents that were just listed: few of them have a seeder, and they are checked only once. */
+export function forNewTorrents(filters: ListFilters): ListFilters {
+  return { ...filters, alive: undefined }
 }
 
 function notFound(): Error {

@@ -4,7 +4,7 @@ import type { Client } from '../../tests/support/client.ts'
 import { createMember, type TestMember, uploadTorrent } from '../../tests/support/members.ts'
 import { requestsAreWritten } from '../../tests/support/torznab-log.ts'
 import { PASSWORD } from '../../tests/support/tracker.ts'
-import { DESKTOP, NARROW, pressOn, typeInto, useSite } from './support/site.ts'
+import { DESKTOP, NARROW, pressOn, typeDate, typeInto, useSite } from './support/site.ts'
 
 const site = useSite()
 let admin: Client
@@ -182,7 +182,7 @@ test('rights are changed by keyboard; a change with consequences needs a confirm
   await page.getByText('Saved.').waitFor()
   await page.getByRole('heading', { name: 'dave Freeleech' }).waitFor()
   await typeInto(page.getByLabel('State', { exact: true }), 'Suspended')
-  await typeInto(page.getByLabel('Suspended until'), '01312099')
+  await typeDate(page.getByLabel('Suspended until'), '2099-01-31')
   await page.keyboard.press('Tab')
   await page.keyboard.type('1200PM')
   await typeInto(page.getByLabel('Reason'), 'shares an account')

@@ -87,8 +87,10 @@ export function createProjectStore(db: Db, onChange: OnProjectChange): ProjectSt
         const before = await readProject(trx, name)
         if (before === undefined) return false
         const after = decide(before)
-        await refuseExchangedKeys(trx, before, after)
-        if (after !== before) await writeProject(trx, before, after)
+        if (after !== before) {
+          await refuseExchangedKeys(trx, before, after)
+          await writeProject(trx, before, after)
+        }
         const entry = entryFor(after)
         await insertAuditEntry(trx, entry, after)
         await onChange(trx, after, entry)
