@@ -37,11 +37,11 @@ afterAll(async () => {
   removeTemporaryFolder(folder)
 })
 
-function exchange(idToken: string, address = '192.0.2.1') {
+function exchange(idToken: string, address = '192.0.2.1', options: object = {}) {
   return send(`${vault.url}/v1/keys/exchange`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', 'X-Forwarded-For': address },
-    body: JSON.stringify({ idToken, publicKey: newKey().publicKeyHex }),
+    body: JSON.stringify({ idToken, publicKey: newKey().publicKeyHex, ...options }),
   })
 }
 
@@ -77,4 +77,31 @@ test('an address that fails too often is blocked, and others are not', async () 
   expect((await exchange(await issuer.sign(), '198.51.100.2')).status).toBe(201)
   const metrics = await (await fetch(`${vault.url}/metrics`)).text()
   expect(metrics).toMatch(/^vault_authentication_failures_total\{code="invalid_id_token"\} [1-9]/m)
+})
+
+test('a token that does not verify, or names a project, reads no more rules than it needs', async () => {
+  const refused = async (): Promise<number> => {
+    const metrics = await (await fetch(`${vault.url}/metrics`)).text()
+    return Number(/^vault_refused_rows_total\{table="trust_rules"\} (\d+)$/m.exec(metrics)?.[1] ?? 0)
+  }
+  const [rule] = await vault.sql<{ id: string }>('select id from trust_rules')
+  await createProject(vault.url, 'other')
+  const claims = { sub: 'repo:octo-org/shop:*' }
+  const other = { name: 'forged', issuer: issuer.url, audience: 'https://vault.example.org', claims }
+  await admin(vault.url, 'POST', '/projects/other/trust-rules', other)
+  // A row that is read is refused, and counted.
+  await vault.sql(`update trust_rules set minutes = 60 where name = 'forged'`)
+  const before = await refused()
+  const idToken = await issuer.sign()
+  expect((await exchange(`${idToken.slice(0, -8)}AAAAAAAA`)).status).toBe(401)
+  expect((await exchange(await issuer.sign({ aud: 'https://other.example.org\u0000' }))).status).toBe(401)
+  expect((await exchange(idToken, '192.0.2.1', { project: 'shop' })).status).toBe(201)
+  expect(await refused()).toBe(before)
+
+  expect((await exchange(await issuer.sign())).status).toBe(201)
+  expect(await refused()).toBe(before + 1)
+  // The first rule of the issuer is refused, but another one is authentic.
+  await vault.sql('update trust_rules set minutes = 59 where id = $1', [rule?.id])
+  await vault.sql(`update trust_rules set minutes = 15 where name = 'forged'`)
+  expect((await exchange(await issuer.sign())).status).toBe(201)
 })

@@ -10,7 +10,7 @@ const FETCHED = new Error('the keys of another issuer were wanted')
 test('an issuer that hangs does not keep the tokens of others waiting', async () => {
   const rule = { algorithms: ['RS256'] } as unknown as RuleOfProject
   const exchanges = createExchanges({
-    trustRules: { ofIssuer: () => Promise.resolve([rule]) },
+    trustRules: { find: () => Promise.resolve(rule), findAll: () => Promise.resolve([rule]) },
     issuerKeys: {
       get: (issuer) => (issuer === 'hangs' ? new Promise<never>(() => undefined) : Promise.reject(FETCHED)),
       renew: () => Promise.resolve(undefined),

@@ -10,7 +10,14 @@ import { createPending } from '../limits/pending.ts'
 import type { Wanted } from '../limits/wanted.ts'
 import type { WriteTurns } from '../limits/write-turns.ts'
 import { matchesClaims } from './claim-patterns.ts'
-import { type IdToken, invalidToken, readIdToken, SKEW_SECONDS, verifyIdToken } from './id-tokens.ts'
+import {
+  type IdToken,
+  invalidToken,
+  readIdToken,
+  SKEW_SECONDS,
+  type UnverifiedToken,
+  verifyIdToken,
+} from './id-tokens.ts'
 import type { IssuerKeys } from './issuer-keys.ts'
 import type { RuleOfProject, TrustRules } from './trust-rules.ts'
 
@@ -49,7 +56,7 @@ export type Exchanges = ReturnType<typeof createExchanges>
 /** Creates the use case of an exchange. */
 export function createExchanges(deps: {
   store: ExchangeStore
-  trustRules: Pick<TrustRules, 'ofIssuer'>
+  trustRules: Pick<TrustRules, 'find' | 'findAll'>
   issuerKeys: IssuerKeys
   nonces: Pick<Nonces, 'spendToken' | 'spenderOf' | 'now'>
   rows: Pick<AuthenticRows, 'exchangedKeys'>
@@ -76,17 +83,40 @@ export function createExchanges(deps: {
     if (!isRepeated || !rows.exchangedKeys.accept(known)) throw keyExists()
   }
 
+  /**
+   * Chooses the only rule that accepts a verified token. A project without rules gets the same answer as one that does not
+   * exist.
+   */
+  async function chooseRule(
+    { audiences, claims }: IdToken,
+    { issuer, algorithm, project, rule: name }: Pick<Request, 'project' | 'rule'> & Omit<UnverifiedToken, 'token'>,
+  ): Promise<RuleOfProject> {
+    const ofAudience = { issuer, algorithm, audiences }
+    const [rule, ...others] = (await trustRules.findAll({ ...ofAudience, project, name })).filter(
+      (each) => each.algorithms.includes(algorithm) && matchesClaims(each.claims, claims),
+    )
+    if (rule === undefined && (await trustRules.find(ofAudience)) === undefined)
+      throw invalidToken('It is for another audience.')
+    if (rule === undefined) throw apiError('no_trust_rule')
+    if (others.some((other) => other.project !== rule.project))
+      throw apiError('invalid_request', 'project: is required, because rules of several projects accept this ID token.')
+    if (others.length > 0)
+      throw apiError('invalid_request', 'rule: is required, because several rules of the project accept this ID token.')
+    return rule
+  }
+
   async function exchange(input: Request): Promise<Exchanged> {
-    const { project, rule: ruleName, by } = input
+    const { by } = input
     const publicKey = readPublicKey(input.publicKey)
     const unverified = readIdToken(input.idToken)
-    const rules = await trustRules.ofIssuer(unverified.issuer)
-    if (rules.length === 0) throw invalidToken('No trust rule names its issuer.')
+    const { issuer, algorithm } = unverified
+    const first = await trustRules.find({ issuer, algorithm })
+    if (first === undefined) throw invalidToken('No trust rule names its issuer.')
     // The time of the store that remembers spent tokens: clocks of replicas may be wrong.
     const now = new Date(nonces.now())
-    const algorithms = rules.flatMap((rule) => rule.algorithms)
-    const idToken = await verifying(unverified.issuer, () => verifyIdToken(unverified, { algorithms, issuerKeys, now }))
-    const rule = chooseRule(rules, idToken, { algorithm: unverified.algorithm, project, ruleName })
+    const { algorithms } = first
+    const idToken = await verifying(issuer, () => verifyIdToken(unverified, { algorithms, issuerKeys, now }))
+    const rule = await chooseRule(idToken, { ...input, issuer, algorithm })
     const key = rows.exchangedKeys.seal({
       ...{ id: newId(), projectUid: rule.projectUid, ruleId: rule.id, publicKey, scope: rule.scope },
       ...{ subject: shorten(idToken.subject), createdAt: now },
@@ -137,32 +167,6 @@ type Request = {
   readonly project: string | undefined
   readonly rule: string | undefined
   readonly by: Exchanger
-}
-
-/**
- * Chooses the only rule that accepts a verified token. A project without rules gets the same answer as one that does not
- * exist.
- */
-function chooseRule(
-  rules: readonly RuleOfProject[],
-  { audiences, claims }: IdToken,
-  { algorithm, project, ruleName }: { algorithm: string; project: string | undefined; ruleName: string | undefined },
-): RuleOfProject {
-  const ofAudience = rules.filter(({ audience }) => audiences.includes(audience))
-  if (ofAudience.length === 0) throw invalidToken('It is for another audience.')
-  const [rule, ...others] = ofAudience.filter(
-    (each) =>
-      (project === undefined || each.project === project) &&
-      (ruleName === undefined || each.name === ruleName) &&
-      each.algorithms.includes(algorithm) &&
-      matchesClaims(each.claims, claims),
-  )
-  if (rule === undefined) throw apiError('no_trust_rule')
-  if (others.some((other) => other.project !== rule.project))
-    throw apiError('invalid_request', 'project: is required, because rules of several projects accept this ID token.')
-  if (others.length > 0)
-    throw apiError('invalid_request', 'rule: is required, because several rules of the project accept this ID token.')
-  return rule
 }
 
 const keyExists = (): Error => apiError('key_exists', 'The project already has this public key.')

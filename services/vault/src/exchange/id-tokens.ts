@@ -88,8 +88,9 @@ function toIdToken({ token, issuer }: UnverifiedToken, payload: JWTPayload, now:
   // Without the signature, which may have several valid encodings.
   const identity =
     typeof jti === 'string' && jti !== '' ? ['jti', jti] : ['token', token.slice(0, token.lastIndexOf('.'))]
+  const audiences = [aud].flat().filter((each: unknown) => typeof each === 'string')
   return {
-    ...{ subject, audiences: [aud].flat(), claims: payload, issued, expires },
+    ...{ subject, audiences, claims: payload, issued, expires },
     digest: createHash('sha256')
       .update(JSON.stringify([issuer, ...identity]))
       .digest('hex'),

@@ -20,8 +20,24 @@ export function createTrustRuleStore(db: Db): TrustRuleStore {
       return rows.map(toTrustRule)
     },
 
-    ofIssuer: async (issuer) =>
-      (await trustRules(db).where('r.issuer', '=', issuer).orderBy('r.id').execute()).map(toTrustRule),
+    ofIssuer: async ({ issuer, algorithm, audiences, project, name }, limit) => {
+      const rows = await trustRules(db)
+        .where('r.issuer', '=', issuer)
+        .$if(audiences !== undefined, (query) =>
+          query.where(
+            'r.audience',
+            '=',
+            sql<string>`any(${audiences?.filter((text) => !text.includes('\0'))}::text[])`,
+          ),
+        )
+        .$if(project !== undefined, (query) => query.where('p.name', '=', project ?? ''))
+        .$if(name !== undefined, (query) => query.where('r.name', '=', name ?? ''))
+        .orderBy(sql`${algorithm} = any(r.algorithms)`, 'desc')
+        .orderBy('r.id')
+        .limit(limit)
+        .execute()
+      return rows.map(toTrustRule)
+    },
 
     add: async (name, { wanted, projects }, limits, seal, entry) => {
       try {

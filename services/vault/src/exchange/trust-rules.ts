@@ -15,6 +15,15 @@ export type TrustRule = Omit<TrustRuleRow, 'claims'> & { readonly claims: ClaimP
 /** A rule with the name of its project. */
 export type RuleOfProject = TrustRule & { readonly project: string; readonly code: Buffer }
 
+/** The rules that an ID token may match: those of an issuer, or some of them. */
+export type WantedRules = {
+  readonly issuer: string
+  readonly algorithm: string
+  readonly audiences?: readonly string[] | undefined
+  readonly project?: string | undefined
+  readonly name?: string | undefined
+}
+
 /** How many rules there may be. */
 export type RuleLimits = { readonly perProject: number; readonly total: number }
 
@@ -22,8 +31,11 @@ export type RuleLimits = { readonly perProject: number; readonly total: number }
 export type TrustRuleStore = {
   /** The rules of a project in the order in which they were added; undefined if it does not exist. */
   listOf(project: string): Promise<readonly Sealed<TrustRuleRow>[] | undefined>
-  /** The rules of all projects for an issuer. */
-  ofIssuer(issuer: string): Promise<readonly (Sealed<TrustRuleRow> & { readonly project: string })[]>
+  /** Rules for an issuer, first those that allow the algorithm. */
+  ofIssuer(
+    wanted: WantedRules,
+    limit: number,
+  ): Promise<readonly (Sealed<TrustRuleRow> & { readonly project: string })[]>
   /**
    * Adds a rule to a project. `seal` completes it with the uid of the project.
    *
@@ -55,7 +67,6 @@ export type Algorithm = (typeof ALGORITHMS)[number]
 /** The longest life of an exchanged key, in minutes. */
 export const MAX_MINUTES = 60
 
-/** An exchange reads all rules of its issuer. */
 const LIMITS: RuleLimits = { perProject: 50, total: 1_000 }
 
 const MAX_URL_LENGTH = 300
@@ -95,11 +106,22 @@ export function createTrustRules(deps: {
       return listed.filter(rows.trustRules.accept).map(toRule)
     },
 
-    /** Returns the rules for an issuer; none for a text that is not one, which Postgres may not be able to compare. */
-    ofIssuer: async (issuer: string): Promise<readonly RuleOfProject[]> =>
-      isIssuerUrl(issuer, allowLoopback)
-        ? (await store.ofIssuer(issuer)).filter(rows.trustRules.accept).map(toRule)
-        : [],
+    /**
+     * Returns one rule, which allows the algorithm if any does: a token that does not verify costs no more.
+     *
+     * @param wanted with any text, also one that Postgres may not be able to compare
+     */
+    find: async (wanted: WantedRules): Promise<RuleOfProject | undefined> => {
+      if (!isIssuerUrl(wanted.issuer, allowLoopback)) return undefined
+      const [first] = await store.ofIssuer(wanted, 1)
+      if (first === undefined || rows.trustRules.accept(first)) return first && toRule(first)
+      const authentic = (await store.ofIssuer(wanted, LIMITS.total)).find(rows.trustRules.isAuthentic)
+      return authentic && toRule(authentic)
+    },
+
+    /** Returns all these rules. */
+    findAll: async (wanted: WantedRules): Promise<readonly RuleOfProject[]> =>
+      (await store.ofIssuer(wanted, LIMITS.total)).filter(rows.trustRules.accept).map(toRule),
 
     /**
      * Adds a rule.
