@@ -1,3 +1,4 @@
+import { createTurns } from '@vault-and-tracker/service-kit/core/concurrency'
 import { endInPages } from '@vault-and-tracker/service-kit/http/unread-answers'
 import { stringify } from 'csv-stringify/sync'
 import { StreamAnswer } from './endpoint.ts'
@@ -13,8 +14,12 @@ const MAX_EXPORTED = 10_000
 /** ... of which so many are in memory at once. */
 const PAGE = 250
 
+/** Exports read one page at a time, all together, so that many of them leave time for other requests. */
+const inTurn = createTurns(1)
+
 type Cell = Date | string | number | boolean | null | undefined | object
 type Row = Readonly<Record<string, Cell>>
+type ReadPage<Exported> = (after: Exported | undefined, limit: number) => Promise<readonly Exported[]>
 
 /**
  * Streams rows as a file to download: JSON as an array, or CSV (RFC 4180) with a line of column names. In CSV, objects are
@@ -30,21 +35,22 @@ export async function exportFile<Exported extends Row>(
     readonly format: ExportFormat
     readonly columns: readonly (keyof Exported & string)[]
   },
-  read: (after: Exported | undefined, limit: number) => Promise<readonly Exported[]>,
+  read: ReadPage<Exported>,
 ): Promise<StreamAnswer> {
-  const first = await read(undefined, PAGE)
+  const readInTurn: ReadPage<Exported> = (after, limit) => inTurn(() => read(after, limit))
+  const first = await readInTurn(undefined, PAGE)
   const { name, format } = file
   const headers = {
     'Content-Type': format === 'json' ? 'application/json; charset=utf-8' : 'text/csv; charset=utf-8',
     'Content-Disposition': `attachment; filename="${name}.${format}"`,
   }
-  const written = format === 'json' ? asJson(pages(first, read)) : asCsv(pages(first, read), file.columns)
+  const written = format === 'json' ? asJson(pages(first, readInTurn)) : asCsv(pages(first, readInTurn), file.columns)
   return new StreamAnswer(headers, (response) => endInPages(response, written))
 }
 
 async function* pages<Exported>(
   first: readonly Exported[],
-  read: (after: Exported | undefined, limit: number) => Promise<readonly Exported[]>,
+  read: ReadPage<Exported>,
 ): AsyncGenerator<readonly Exported[]> {
   let page = first
   for (let count = page.length; page.length > 0; count += page.length) {
