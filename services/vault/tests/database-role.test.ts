@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { eventually } from '@vault-and-tracker/dev-env'
 import { newId } from '@vault-and-tracker/service-kit/core/ids'
@@ -71,6 +72,36 @@ test('refuses a replaced key whose row was restored', async () => {
   await insertRows('project_keys', rows)
   vault.advance(61_000)
   expect(statusAndError(await request('replayed', old))).toEqual([401, 'invalid_signature'])
+})
+
+test('refuses a key that was revoked while its row was missing or unreadable', async () => {
+  const attacks = {
+    missing: {
+      hide: `delete from project_keys where name = 'ci'`,
+      restore: 'insert into project_keys select old.* from jsonb_populate_recordset(null::project_keys, $1::jsonb) old',
+    },
+    unreadable: {
+      hide: `update project_keys set code = '' where name = 'ci'`,
+      restore: `insert into project_keys select old.* from jsonb_populate_recordset(null::project_keys, $1::jsonb) old
+        on conflict (id) do update set code = excluded.code`,
+    },
+  }
+  for (const [project, { hide, restore }] of Object.entries(attacks)) {
+    const key = newKey()
+    await createProject(vault.url, project)
+    await admin(vault.url, 'POST', `/projects/${project}/keys`, { name: 'ci', publicKey: key.publicKeyHex })
+    expect((await request(project, key)).status).toBe(200)
+    const all = JSON.parse(await rowsOf('project_keys', project)) as { name: string }[]
+    await runtime(hide)
+    const fingerprint = createHash('sha256').update(Buffer.from(key.publicKeyHex, 'hex')).digest('hex').slice(0, 32)
+    expect((await admin(vault.url, 'DELETE', `/projects/${project}/keys/${fingerprint}`)).status).toBe(404)
+    await runtime(restore, [JSON.stringify(all.filter(({ name }) => name === 'ci'))])
+    vault.advance(61_000)
+    expect([project, ...(statusAndError(await request(project, key)) as [])]).toEqual([
+      ...[project, 401, 'invalid_signature'],
+    ])
+    await admin(vault.url, 'DELETE', `/projects/${project}`)
+  }
 })
 
 test('refuses a key whose expiry was changed', async () => {
@@ -270,6 +301,28 @@ test('reports malformed forged entries and keeps working', async () => {
         [newId(), time],
       ),
     ).rejects.toThrow('audit_can_be_shown')
+})
+
+test('lists show times that no client can read as the nearest ones', async () => {
+  const key = await createProject(vault.url, 'timeless')
+  await put('timeless', key, 'A', 'value')
+  await admin(vault.url, 'PUT', '/projects/timeless/rotate', { publicKey: newKey().publicKeyHex, overlap: 0 })
+  await runtime(`insert into ended_exchanged_keys (project_uid, public_key, name, subject, access, created_at, ended_at, revoked)
+    select uid, '', '', '', 'read', now(), now(), true from projects where name = 'timeless'`)
+  await runtime(`insert into projects (uid, name, created_at) values (gen_random_uuid(), 'forged', now())`)
+  const columns = {
+    ...{ project_keys: ['last_used_at', 'revoked_at'], secrets: ['updated_at', 'expires_at'] },
+    ...{ ended_exchanged_keys: ['created_at', 'last_used_at', 'ended_at'], projects: ['created_at'] },
+  }
+  const paths = ['projects', 'projects/timeless/keys?ended=true', 'projects/timeless/secrets', 'expiring', 'overview']
+  for (const time of ['infinity', '-infinity', '290000-01-01', '4713-01-01 BC']) {
+    for (const [table, changed] of Object.entries(columns))
+      await vault.sql(`alter table ${table} disable trigger user;
+        update ${table} set ${changed.map((column) => `${column} = '${time}'`).join(', ')};
+        alter table ${table} enable trigger user`)
+    for (const path of paths) expect([path, (await admin(vault.url, 'GET', `/${path}`)).status]).toEqual([path, 200])
+  }
+  for (const name of ['forged', 'timeless']) await admin(vault.url, 'DELETE', `/projects/${name}`)
 })
 
 test('pages entries with future ids like any others', async () => {

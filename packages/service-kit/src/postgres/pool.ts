@@ -11,8 +11,24 @@ function parseInt8(text: string): number {
   return n
 }
 
+const { INT8, TIMESTAMPTZ } = pg.types.builtins
+const parseTime: (text: string) => Date | number = pg.types.getTypeParser(TIMESTAMPTZ)
+
+/** The times of RFC 3339. */
+const EARLIEST = Date.parse('0000-01-01T00:00:00.000Z')
+const LATEST = Date.parse('9999-12-31T23:59:59.999Z')
+
+/** Others, such as `infinity`, become the nearest of these: a list that contains one can still be shown. */
+function parseNearestTime(text: string): Date {
+  const time = parseTime(text)
+  const ms = Number(time)
+  if (time instanceof Date && ms >= EARLIEST && ms <= LATEST) return time
+  return new Date(ms < EARLIEST ? EARLIEST : LATEST)
+}
+
 const types = new pg.TypeOverrides()
-types.setTypeParser(pg.types.builtins.INT8, parseInt8)
+types.setTypeParser(INT8, parseInt8)
+types.setTypeParser(TIMESTAMPTZ, parseNearestTime)
 
 /**
  * `url` has the parameter `pgbouncer=true` for a pooler in transaction mode: then no session is configured, and no statement

@@ -426,10 +426,7 @@ function hexOf(bytes: Uint8Array): string {
 }
 
 function timeOf(time: Date | null): string | null {
-  if (time === null) return null
-  // `infinity` in the database is not a Date.
-  const ms = Number(time)
-  return Number.isFinite(ms) ? new Date(ms).toISOString() : String(ms)
+  return time === null ? null : time.toISOString()
 }
 
 function listOf(texts: readonly string[] | null): string | null {

@@ -181,10 +181,13 @@ export function replaceKey(
   return remembered([...ended, keyOf(added, access, inherited)], now)
 }
 
-/** Returns the keys after one was revoked. @throws ApiError not_found if no valid key has the fingerprint */
-export function revokeKey(keys: readonly ProjectKey[], fingerprint: string, now: Date): readonly ProjectKey[] {
-  const found = validAt(keys, now).find(({ publicKey }) => fingerprintOf(publicKey) === fingerprint)
-  if (found === undefined) throw apiError('not_found')
+/** Returns the valid key with a fingerprint. */
+export function validKey(keys: readonly ProjectKey[], fingerprint: string, now: Date): ProjectKey | undefined {
+  return validAt(keys, now).find(({ publicKey }) => fingerprintOf(publicKey) === fingerprint)
+}
+
+/** Returns the keys after one of them was revoked. */
+export function revokeKey(keys: readonly ProjectKey[], found: ProjectKey, now: Date): readonly ProjectKey[] {
   return remembered(
     keys.map((key) => (key === found ? revoked(key, now) : key)),
     now,

@@ -15,7 +15,7 @@ import {
   type StoredProject,
 } from '../integrity/rows.ts'
 import type { DataKeys, StoredDataKey } from '../keyring/data-keys.ts'
-import type { WriteTurns } from '../limits/write-turns.ts'
+import type { OwnerTurns } from '../limits/owner-turns.ts'
 import {
   addKey,
   type EndedExchangedKey,
@@ -28,6 +28,7 @@ import {
   replaceKey,
   representativeKey,
   revokeKey,
+  validKey,
 } from './project-keys.ts'
 import type { SigningProjects } from './signing-projects.ts'
 
@@ -83,7 +84,7 @@ export function createProjects(deps: {
   dataKeys: DataKeys
   administrators: Pick<Administrators, 'bindOrLater'>
   signingProjects: Pick<SigningProjects, 'forget'>
-  inTurn: WriteTurns
+  inTurn: OwnerTurns
   clock: Clock
 }) {
   const { store, rows, dataKeys, administrators, signingProjects, inTurn, clock } = deps
@@ -235,7 +236,12 @@ export function createProjects(deps: {
       })
     },
 
-    /** Revokes a valid key at all replicas, even if it is the only one. @throws ApiError not_found */
+    /**
+     * Revokes a valid key at all replicas, even if it is the only one. If the project does not have it, the project changes
+     * all the same: a key whose row is missing at this moment is invalid when the row is restored.
+     *
+     * @throws ApiError not_found
+     */
     revokeKey: async (input: { name: string; fingerprint: string; by: Editor }): Promise<void> => {
       const { name, fingerprint, by } = input
       const now = new Date(clock.now())
@@ -245,18 +251,21 @@ export function createProjects(deps: {
         PROJECT_NAME.test(name) &&
         (await inTurn(turnOf(name, by), () => store.revokeExchangedKey(name, by, fingerprint, entryFor)))
       if (isExchanged) return
+      let revoked: ProjectKey | undefined
       await change(
         name,
         by,
-        ({ keys }) => ({ keys: revokeKey(keys, fingerprint, now) }),
-        ({ generation, keys }) => {
-          const revoked = keys.find(({ publicKey }) => fingerprintOf(publicKey) === fingerprint)
-          return newEntry(clock, {
+        ({ keys }) => {
+          revoked = validKey(keys, fingerprint, now)
+          return { keys: revoked === undefined ? keys : revokeKey(keys, revoked, now) }
+        },
+        ({ generation }) =>
+          newEntry(clock, {
             ...{ action: 'key.revoke', by },
             detail: { name: revoked?.name ?? null, fingerprint, generation },
-          })
-        },
+          }),
       )
+      if (revoked === undefined) throw apiError('not_found')
     },
   }
 }
