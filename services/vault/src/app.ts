@@ -14,6 +14,7 @@ import { apiError, ERRORS } from './errors.ts'
 import { exchangeEndpoints } from './exchange/exchanges.routes.ts'
 import { trustRuleEndpoints } from './exchange/trust-rules.routes.ts'
 import { expiryEndpoints } from './expiry/expiry.routes.ts'
+import { administratorsTakeTurns } from './http/admin-reads.ts'
 import { createErrorAnswer, errorBodySchema } from './http/errors.middleware.ts'
 import { plainFramingOnly, standardHeaders, unknownPath } from './http/headers.middleware.ts'
 import { createVaultServer } from './http/server.ts'
@@ -117,7 +118,7 @@ export function createApp(context: Context, { logger, stopping }: Options): Expr
 
   app.use(standardHeaders, metrics.middleware, plainFramingOnly)
   app.use('/v1', rest.ownAuthoritiesOnly)
-  app.use(serve(ENDPOINTS, useCases, rest.serving))
+  app.use(serve(administratorsTakeTurns(ENDPOINTS), useCases, rest.serving))
   if (rest.signIn !== undefined) app.use(rest.signIn)
   app.use('/v1/admin', administratorsOnly(rest.administrator), administratorsOnlyOnError(rest.administrator))
   const methodNotAllowed = () => apiError('method_not_allowed')

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { createProject, type Key, signedSend } from './support/client.ts'
+import { admin, createProject, type Key, signedSend } from './support/client.ts'
 import { connectSql } from './support/sql.ts'
 import { startVault, type TestVault } from './support/vault.ts'
 
@@ -35,4 +35,17 @@ test('waiting writes of a project do not occupy all connections', async () => {
   expect((await puts).map(({ status }) => status)).toEqual(names.map(() => 200))
   const { body } = await fetchAs('slow', slow)
   expect(Object.keys(body as object).toSorted()).toEqual(names.toSorted())
+})
+
+test('waiting reads of an administrator do not occupy all connections', async () => {
+  const key = await createProject(vault.url, 'read')
+  const holder = await connectSql(vault.database.adminUrl)
+  await holder('begin')
+  await holder('lock table administrator_sessions in access exclusive mode')
+  const reads = Promise.all(Array.from({ length: 40 }, () => admin(vault.url, 'GET', '/sessions')))
+  await sleep(3_500)
+  expect((await fetchAs('read', key)).status).toBe(200)
+  await holder('commit')
+  await holder.end()
+  expect((await reads).every(({ status }) => status === 200)).toBe(true)
 })

@@ -9,7 +9,7 @@ import { createInheritanceStore } from '../inheritance/inheritance.store.ts'
 import { createInheritance } from '../inheritance/inheritance.ts'
 import { createDataKeys } from '../keyring/data-keys.ts'
 import { createDataKeyStore } from '../keyring/keyring.store.ts'
-import { createWriteTurns } from '../limits/write-turns.ts'
+import { createOwnerTurns } from '../limits/owner-turns.ts'
 import { createKeyUseStore, createProjectStore } from '../projects/projects.store.ts'
 import { createProjects } from '../projects/projects.ts'
 import { createKeyUses, createSigningProjects } from '../projects/signing-projects.ts'
@@ -69,7 +69,10 @@ export async function createProjectsAndSecrets(connections: Connections) {
   await administrators.bindUnbound()
   background.add({ everyMs: BIND_EVERY_MS, task: () => administrators.bindUnbound(), onError: onUnbound })
 
-  const inTurn = createWriteTurns(Math.max(1, config.DATABASE_POOL_SIZE - FOR_READS))
+  const inTurn = createOwnerTurns(
+    Math.max(1, config.DATABASE_POOL_SIZE - FOR_READS),
+    'Too many writes are waiting. Try again in a moment.',
+  )
   const projectStore = createProjectStore(db, async (trx, project, entry) => {
     const event = keyEvent(project.name, entry)
     if (event !== undefined) await insertEvent(trx, rows, project.uid, event, new Date(sharedClock.now()))

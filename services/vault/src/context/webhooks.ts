@@ -1,5 +1,5 @@
 import { createReceiverClient, mayConnectTo } from '@vault-and-tracker/service-kit/http/receiver'
-import type { WriteTurns } from '../limits/write-turns.ts'
+import type { OwnerTurns } from '../limits/owner-turns.ts'
 import { createDeliveryStore } from '../webhooks/deliveries.store.ts'
 import { createDeliveries } from '../webhooks/deliveries.ts'
 import { createWebhookStore } from '../webhooks/webhooks.store.ts'
@@ -11,7 +11,7 @@ const DELIVER_EVERY_MS = 500
 const EXPIRE_EVERY_MS = 60_000
 
 /** Creates webhooks, and delivers their events in the background. */
-export async function createWebhookParts(connections: Connections, inTurn: WriteTurns) {
+export async function createWebhookParts(connections: Connections, inTurn: OwnerTurns) {
   const { config, db, rows, chainKeys, clock, sharedClock, logger, metrics, background } = connections
   const allowPrivate = config.WEBHOOK_ALLOW_PRIVATE
   const signingKey = createWebhookKey(await chainKeys.first())

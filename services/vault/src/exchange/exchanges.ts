@@ -6,9 +6,9 @@ import { keyActor, type NewEntry, newEntry } from '../audit/audit.ts'
 import { apiError } from '../errors.ts'
 import type { Nonces } from '../integrity/nonces.ts'
 import { type AuthenticRows, type ExchangedKeyRow, fingerprintOf, type Sealed } from '../integrity/rows.ts'
+import type { OwnerTurns } from '../limits/owner-turns.ts'
 import { createPending } from '../limits/pending.ts'
 import type { Wanted } from '../limits/wanted.ts'
-import type { WriteTurns } from '../limits/write-turns.ts'
 import { matchesClaims } from './claim-patterns.ts'
 import {
   type IdToken,
@@ -60,7 +60,7 @@ export function createExchanges(deps: {
   issuerKeys: IssuerKeys
   nonces: Pick<Nonces, 'spendToken' | 'spenderOf' | 'now'>
   rows: Pick<AuthenticRows, 'exchangedKeys'>
-  inTurn: WriteTurns
+  inTurn: OwnerTurns
   clock: Clock
 }) {
   const { store, trustRules, issuerKeys, nonces, rows, inTurn, clock } = deps

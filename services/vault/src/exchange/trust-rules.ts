@@ -6,7 +6,7 @@ import type { Scope } from '../access/project-caller.ts'
 import { type NewEntry, newEntry } from '../audit/audit.ts'
 import { apiError } from '../errors.ts'
 import type { AuthenticRows, Sealed, TrustRuleRow } from '../integrity/rows.ts'
-import type { WriteTurns } from '../limits/write-turns.ts'
+import type { OwnerTurns } from '../limits/owner-turns.ts'
 import { type ClaimPatterns, patternsProblem } from './claim-patterns.ts'
 
 /** Whom a project trusts. */
@@ -83,7 +83,7 @@ export type TrustRules = ReturnType<typeof createTrustRules>
 export function createTrustRules(deps: {
   store: TrustRuleStore
   rows: Pick<AuthenticRows, 'trustRules'>
-  inTurn: WriteTurns
+  inTurn: OwnerTurns
   clock: Clock
   allowLoopback: boolean
 }) {

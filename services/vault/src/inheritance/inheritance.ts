@@ -3,7 +3,7 @@ import type { Editor, ProjectRef } from '../access/administrator.ts'
 import { type NewEntry, newEntry } from '../audit/audit.ts'
 import { apiError } from '../errors.ts'
 import { MAX_ANCESTORS } from '../integrity/rows.ts'
-import type { WriteTurns } from '../limits/write-turns.ts'
+import type { OwnerTurns } from '../limits/owner-turns.ts'
 import { findProject, type SecretStore } from '../secrets/secrets.ts'
 
 /** An environment with the one it inherits from, and the number of its own secrets. */
@@ -42,7 +42,7 @@ export function createInheritance(deps: {
   store: InheritanceStore
   projects: Pick<SecretStore, 'findProject'>
   clock: Clock
-  inTurn: WriteTurns
+  inTurn: OwnerTurns
 }) {
   const { store, projects, clock, inTurn } = deps
   return {

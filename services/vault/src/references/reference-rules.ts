@@ -5,7 +5,7 @@ import { PROJECT_NAME } from '../access/names.ts'
 import { type NewEntry, newEntry } from '../audit/audit.ts'
 import { apiError } from '../errors.ts'
 import type { AuthenticRows, ReferenceRuleRow, Sealed } from '../integrity/rows.ts'
-import type { WriteTurns } from '../limits/write-turns.ts'
+import type { OwnerTurns } from '../limits/owner-turns.ts'
 
 /** Which secrets a reader, another project, may refer to. Null stands for all. */
 export type ReferenceGrant = Pick<ReferenceRuleRow, 'readerEnvs' | 'envs' | 'keys'>
@@ -47,7 +47,7 @@ export type ReferenceRules = ReturnType<typeof createReferenceRules>
 export function createReferenceRules(deps: {
   store: ReferenceRuleStore
   rows: Pick<AuthenticRows, 'referenceRules'>
-  inTurn: WriteTurns
+  inTurn: OwnerTurns
   clock: Clock
 }) {
   const { store, rows, inTurn, clock } = deps

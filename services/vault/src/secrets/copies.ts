@@ -3,7 +3,7 @@ import type { Editor, ProjectRef } from '../access/administrator.ts'
 import { type NewEntry, newEntry } from '../audit/audit.ts'
 import { apiError } from '../errors.ts'
 import type { StoredDataKey } from '../keyring/data-keys.ts'
-import type { WriteTurns } from '../limits/write-turns.ts'
+import type { OwnerTurns } from '../limits/owner-turns.ts'
 import { createThreadTurns } from './decryption-queue.ts'
 import { findProject, type SecretStore, type StoredVersion } from './secrets.ts'
 import type { Values } from './values.ts'
@@ -50,7 +50,7 @@ export function createCopies(deps: {
   projects: Pick<SecretStore, 'findProject'>
   values: Pick<Values, 'prepare' | 'reencrypt'>
   clock: Clock
-  inTurn: WriteTurns
+  inTurn: OwnerTurns
 }) {
   const { store, projects, values, clock, inTurn } = deps
   const threadTurn = createThreadTurns(TURN_COST)

@@ -6,7 +6,7 @@ import { allows, type ProjectCaller } from '../access/project-caller.ts'
 import { type By, type Detail, type NewEntry, newEntry } from '../audit/audit.ts'
 import { apiError, forbidden, isApiError } from '../errors.ts'
 import type { StoredDataKey } from '../keyring/data-keys.ts'
-import type { WriteTurns } from '../limits/write-turns.ts'
+import type { OwnerTurns } from '../limits/owner-turns.ts'
 import {
   parseTemplate,
   type Reference,
@@ -171,7 +171,7 @@ const MAX_VERSION = 2_147_483_647
 export type Secrets = ReturnType<typeof createSecrets>
 
 /** Creates the use cases of secrets, except fetches. */
-export function createSecrets(deps: { store: SecretStore; values: Values; clock: Clock; inTurn: WriteTurns }) {
+export function createSecrets(deps: { store: SecretStore; values: Values; clock: Clock; inTurn: OwnerTurns }) {
   const { store, values, clock, inTurn } = deps
 
   const turnOf = ({ project, wanted }: ProjectCaller) => ({ owner: `project ${project}`, project, wanted })

@@ -7,7 +7,7 @@ import { PROJECT_NAME } from '../access/names.ts'
 import { type NewEntry, newEntry } from '../audit/audit.ts'
 import { apiError } from '../errors.ts'
 import type { AuthenticRows, Sealed, WebhookRow } from '../integrity/rows.ts'
-import type { WriteTurns } from '../limits/write-turns.ts'
+import type { OwnerTurns } from '../limits/owner-turns.ts'
 import { payloadOf, TEST_EVENT, testEvent } from './events.ts'
 
 /** A webhook as administrators see it. */
@@ -104,7 +104,7 @@ export function createWebhooks(deps: {
   rows: Pick<AuthenticRows, 'webhooks' | 'deliveries'>
   signingKey: SigningKey
   mayConnect: (hostname: string) => boolean
-  inTurn: WriteTurns
+  inTurn: OwnerTurns
   clock: Clock
   /** The clock of the deliveries, shared by all replicas. */
   sharedClock: Clock
