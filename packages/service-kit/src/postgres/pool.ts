@@ -12,7 +12,8 @@ function parseInt8(text: string): number {
 }
 
 const { INT8, TIMESTAMPTZ } = pg.types.builtins
-const parseTime: (text: string) => Date | number = pg.types.getTypeParser(TIMESTAMPTZ)
+/** A time, or a number for an infinite one. */
+const parseTime = pg.types.getTypeParser(TIMESTAMPTZ) as (text: string) => Date | number
 
 /** The times of RFC 3339. */
 const EARLIEST = Date.parse('0000-01-01T00:00:00.000Z')

@@ -64,7 +64,7 @@ local function sweep_swarm(swarm)
   local before = total
   if not found[1] then
     call('ZREM', tag .. 'x', hash)
-    -- Until 2027-06: leftovers of the previous layout, see ADR 15.
+    -- Until 2027-06: leftovers of the previous layout.
     call('UNLINK', tag .. 'h:' .. hash, tag .. 'p:' .. hash, tag .. 'o')
     return before
   end
@@ -114,7 +114,7 @@ register('evict_VERSION', { 'allow-oom' }, function(keys, args)
   if cursor == '0' then
     call('HDEL', tag .. 'n:' .. hash, process)
     call('SREM', tag .. 'm:' .. process, hash)
-    -- Until 2027-06: leftovers of the previous layout, see ADR 15.
+    -- Until 2027-06: leftovers of the previous layout.
     call('UNLINK', tag .. 'w:' .. hash .. process)
   end
   return cursor

@@ -384,7 +384,7 @@ local function close(known)
     call('ZREM', tag .. 'x', hash)
   elseif changed then
     if next_sweep == 0 then set_next(now + ttl + 1) end
-    -- Until 2027-06: leftovers of the previous layout, see ADR 15.
+    -- Until 2027-06: leftovers of the previous layout.
     if not header then call('UNLINK', tag .. 'h:' .. hash, tag .. 'p:' .. hash) end
     local form = (is_large and 1 or 0) + (has_ipv6 and 2 or 0)
     local value = pack(HEADER, size[1], size[2], size[3], size[4], size[5], size[6], completed, next_sweep, form)

@@ -18,7 +18,6 @@ test('administrators take turns to read, and changes do not wait', async () => {
   ]
   const [read, change] = administratorsTakeTurns(defined)
   if (read === undefined || change === undefined) throw new Error('an endpoint is missing')
-  if (read === undefined || change === undefined) throw new Error('an endpoint is missing')
   const parse = ((_schema: unknown, value: unknown) => value) as never
   const input = (actor: string) => ({
     ...{ params: {}, query: {}, body: undefined, file: undefined },
