@@ -34,7 +34,7 @@ describe('parseScrapeQuery reads', () => {
     expect(result.ok && result.request.infoHashes.length).toBe(74)
   })
 
-  test('the passkey, also in front of a second question mark', () => {
+  test('the passkey, even before a second question mark', () => {
     const expected = { ok: true, request: { infoHashes: [id(1)], passkey: PASSKEY } }
     expect(parseScrapeQuery(`passkey=${PASSKEY}&${parameter(1)}`)).toEqual(expected)
     expect(parseScrapeQuery(`passkey=${PASSKEY}?${parameter(1)}`)).toEqual(expected)

@@ -18,7 +18,7 @@ export function generateKeyPair(): GeneratedKeyPair {
  * Imports a private key for `signRequest` without node:crypto: a JWK JSON string with kty OKP, crv Ed25519, d and x, or
  * the 32 bytes of a seed (RFC 8032 section 5.1.5). A key in hex is refused, because it could be the public half.
  *
- * @throws {SignatureError} `invalid_private_key`, also if d and x do not belong together.
+ * @throws {SignatureError} `invalid_private_key`, including if d and x do not belong together.
  */
 export function importPrivateKey(key: string | Uint8Array): SigningKey {
   const { seed, stated } = readPrivateKey(key)

@@ -23,8 +23,8 @@ const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
  * Imports a private key for `signRequest`: a JWK JSON string with kty OKP, crv Ed25519, d and x, or the 32
  * bytes of a seed (RFC 8032 section 5.1.5). A key in hex is refused, because it could be the public half.
  *
- * @throws {SignatureError} `invalid_private_key`, also if d and x do not belong together. The message never repeats the
- * input.
+ * @throws {SignatureError} `invalid_private_key`, including if d and x do not belong together. The message never
+ *   repeats the input.
  */
 export function importPrivateKey(key: string | Uint8Array): SigningKey {
   const { seed, stated } = readPrivateKey(key)

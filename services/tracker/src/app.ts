@@ -173,7 +173,7 @@ export function describeApi(): OpenApiDocument {
 /**
  * The HTTP server of the tracker, not yet listening.
  *
- * @param options `stopping` aborts when the service has to stop; from then on `/ready` is 503
+ * @param options `stopping` aborts when the service has to stop; from then on `/ready` returns 503
  */
 export function createHttpServer(context: Context, options: { logger: Logger; stopping: AbortSignal }): TrackerServer {
   return createTrackerServer(createApp(context, options), context)

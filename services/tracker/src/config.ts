@@ -117,12 +117,15 @@ export const settings = z.object({
       ),
   }),
   ...group('REST API', {
-    REST_READ_LIMIT: limit(100).describe('Reads per user and minute; 0 for no limit.'),
-    REST_WRITE_LIMIT: limit(10).describe('Writes per user and minute; 0 for no limit.'),
-    REST_STAFF_WRITE_LIMIT: limit(60).describe('Writes per moderator or administrator and minute; 0 for no limit.'),
+    REST_READ_LIMIT: limit(100).describe('Reads per minute for each user; 0 for no limit.'),
+    REST_WRITE_LIMIT: limit(10).describe('Writes per minute for each user; 0 for no limit.'),
+    REST_STAFF_WRITE_LIMIT: limit(60).describe(
+      'Writes per minute for each moderator or administrator; 0 for no limit.',
+    ),
     AUTH_LIMIT: limit(5).describe(
       'Sign-ins, registrations and password changes per IP address and account in five minutes; 0 for no limit. The ' +
-        'limit per IP address is ten times higher; that of second-factor codes four times higher, per account and hour.',
+        'limit per IP address is ten times higher. Second-factor codes also have an hourly limit per account, ' +
+        'four times higher.',
     ),
   }),
   ...group('IRC', {
@@ -175,11 +178,11 @@ export const settings = z.object({
       'Minimum seconds between two announces of a client (`min interval`).',
     ),
     ANNOUNCE_LIMIT: limit(200).describe(
-      'Announces with peers per user and minute, or all announces per address in open mode; 0 for no limit.',
+      'Announces with peers per minute for each user, or all announces for each address in open mode; 0 for no limit.',
     ),
-    SCRAPE_LIMIT: limit(6_000).describe('Scrapes per address and minute; 0 for no limit.'),
+    SCRAPE_LIMIT: limit(6_000).describe('Scrapes per minute for each address; 0 for no limit.'),
     UNKNOWN_PASSKEY_LIMIT: limit(1_000).describe(
-      'Announces and scrapes with an unknown passkey per address and minute; 0 for no limit.',
+      'Announces and scrapes with an unknown passkey, per minute for each address; 0 for no limit.',
     ),
     FULL_SCRAPE: flag(false).describe(
       'In open mode, answer a scrape without info hashes with up to 5,000 active torrents.',

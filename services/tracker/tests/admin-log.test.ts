@@ -259,7 +259,7 @@ test('exports the matching actions as CSV, which no spreadsheet runs, and as JSO
   expect(json.json).toMatchObject(listed.map(({ at, target }) => ({ at, actor: 'the-admin', target: target.name })))
 })
 
-test('an export has each action once, also of thousands of the same moment', async () => {
+test('an export has each action once, even if thousands happened at the same moment', async () => {
   await tracker.sql(
     `insert into admin_log (id, at, actor_id, action, target_type)
      select gen_random_uuid(), '2020-01-01T00:00:00.123456Z', $1, 'site.update', 'site' from generate_series(1, 1000)`,

@@ -238,7 +238,7 @@ test.each([
   expect((await admin.patch('/api/admin/clients/rules', body)).status).toBe(400)
 })
 
-test('only administrators see and change client rules, of which there are at most 100', async () => {
+test('only administrators see and change client rules, up to 100 of them', async () => {
   const [moderator, admin] = [
     await tracker.signedIn('client-moderator', 'moderator'),
     await tracker.signedIn('many-rules-admin', 'admin'),

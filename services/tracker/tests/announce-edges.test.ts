@@ -182,7 +182,7 @@ test.each(
   ['HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'].flatMap((method) =>
     ['/announce', '/scrape', `/announce/${'e'.repeat(40)}?info_hash=x`].map((target) => [method, target] as const),
   ),
-)('%s %s is 405 and says that GET is allowed', async (method, target) => {
+)('%s %s returns 405 with Allow: GET', async (method, target) => {
   const answer = await tracker.client().send(method, target)
   expect(answer.status).toBe(405)
   expect(answer.headers.get('allow')).toBe('GET')

@@ -109,7 +109,7 @@ test('a key opens nothing else, even once announces have cached it', async () =>
   }
 })
 
-describe('a key ends in all processes', () => {
+describe('a key stops working in all processes', () => {
   let hosts = 0
 
   /** Accepted announces and open sockets before `end`, and neither after it. The passkey goes on, unless it is `ended`. */

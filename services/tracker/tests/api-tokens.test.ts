@@ -123,7 +123,7 @@ test.each([
   expect((await create(alice, body)).status).toBe(status)
 })
 
-test('a member has at most 25 tokens, also at once, not counting feed addresses', async () => {
+test('a member has at most 25 tokens, even if created concurrently, not counting feed addresses', async () => {
   expect((await bob.client.post('/api/feed-tokens', { savedSearch: null })).status).toBe(201)
   const answers = await Promise.all(Array.from({ length: 27 }, (_, i) => create(bob, { name: `Tool ${String(i)}` })))
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(25)

@@ -115,7 +115,7 @@ test('requests are limited per address and account, and an account that receives
   }
 })
 
-test('a new address is used once its owner has confirmed it; the old one is told', async () => {
+test('a new address is used once its owner has confirmed it; the old one is notified', async () => {
   const client = await tracker.signedIn('moving')
   const ask = (email: string, password = PASSWORD) => client.post('/api/user/email', { email, password })
   expect(codeOf(await ask('new@example.org', 'a guess'))).toEqual([403, 'FORBIDDEN'])
@@ -131,7 +131,7 @@ test('a new address is used once its owner has confirmed it; the old one is told
   expect((await smtp.next('moving@example.org')).text).toContain('no longer uses this address')
 })
 
-test("another member's address cannot be taken, and a password link to the old address ends with it", async () => {
+test("another member's address cannot be taken, and a change revokes password links to the old address", async () => {
   await tracker.signedIn('owner')
   const client = await tracker.signedIn('mover')
   const password = PASSWORD
@@ -150,7 +150,7 @@ test("another member's address cannot be taken, and a password link to the old a
   expect((await reset(link)).status).toBe(409)
 })
 
-test('a member whose second factor staff removed is told by email', async () => {
+test('a member whose second factor staff removed is notified by email', async () => {
   const admin = await tracker.signedIn('email-admin', 'admin')
   const member = await tracker.signedIn('told')
   const id = await idOf(member)

@@ -254,7 +254,7 @@ test('old events are deleted, and all except the newest', async () => {
   expect(await kept()).toEqual(all.slice(-3))
 })
 
-test('a client that comes back learns whether it may have missed events', async () => {
+test('a client that reconnects is notified if it may have missed events', async () => {
   const stored = await tracker.sql<{ id: string }>('select id from events order by id')
   const [oldest = 0, newest = 0] = [stored[0], stored.at(-1)].map((row) => Number(row?.id))
   const toldAfter = async (id: number): Promise<readonly string[]> => {

@@ -91,7 +91,7 @@ test('of many setups at once, on two replicas and with different codes, one succ
   expect(await tracker.sql(`select count(*)::int as n from users`)).toEqual([{ n: 1 }])
 })
 
-test('a refused name or address leaves the code usable, and only people with a code learn of it', async () => {
+test('a refused name or address leaves the code usable, and only people with a code see the reason', async () => {
   await tracker.signedIn('Alice')
   const code = await issueCode()
   const taken = { status: 409, json: { error: { code: 'CONFLICT', message: expect.stringMatching(/^username: /) } } }
@@ -109,7 +109,7 @@ test('a code expires after 24 hours, and looks like a wrong one then', async () 
   expect((await setUp(code)).status).toBe(201)
 })
 
-test('a bounded number of codes is stored, of which the newest work', async () => {
+test('a bounded number of codes is stored, and the newest work', async () => {
   await tracker.sql(`insert into setup_codes
     select sha256(n::text::bytea), now() - n * interval '1 minute' from generate_series(1, 3000) as n`)
   const code = await issueCode()

@@ -70,7 +70,7 @@ test('an invite is valid for seven days', async () => {
 })
 
 test.each(['suspended', 'banned'] as const)(
-  'the invites of a %s user open no account, also when that came at the same moment, and open one once it is over',
+  'invites of a %s user open no account, even during the change itself, and work again once the user is active',
   async (state) => {
     const admin = await tracker.signedIn(`judge-of-${state}`, 'admin')
     const maker = await tracker.signedIn(`maker-${state}`, 'moderator')
@@ -149,7 +149,7 @@ describe('a revoked invite', () => {
     expect(await logOf(client)).toEqual([])
   })
 
-  test('restores nothing if staff created it, even if they are members by now', async () => {
+  test('restores nothing if staff created it, even if they are now members', async () => {
     const staff = await tracker.signedIn('generous', 'moderator')
     const [first, second] = [await staff.post('/api/user/invites'), await staff.post('/api/user/invites')]
     expect((await staff.delete(`/api/invites/${first.member('id')}`)).status).toBe(204)
@@ -159,7 +159,7 @@ describe('a revoked invite', () => {
     expect(await leftOf(staff)).toBe(0)
   })
 
-  test('restores the allowance even if its creator is staff by now', async () => {
+  test('restores the allowance even if its creator is now staff', async () => {
     const { client, id } = await memberWithInvite('promoted')
     await admin.patch(`/api/admin/users/${await idOf(client)}`, { role: 'moderator' })
     expect((await client.delete(`/api/invites/${id}`)).status).toBe(204)
@@ -187,7 +187,7 @@ describe('a revoked invite', () => {
     expect(codeOf(await admin.delete(`/api/admin/invites/${id}`))).toEqual([404, 'NOT_FOUND'])
   })
 
-  test("must be one's own, used or not, also for staff", async () => {
+  test("must be one's own, used or not, even for staff", async () => {
     const { id, code } = await memberWithInvite('owner')
     const others = [await tracker.signedIn('stranger'), admin]
     for (const other of others) expect(codeOf(await other.delete(`/api/invites/${id}`))).toEqual([404, 'NOT_FOUND'])

@@ -329,7 +329,7 @@ describe('a client', () => {
     expect(await open()).toBe(1)
   })
 
-  test('is disconnected when its token ends', async () => {
+  test('is disconnected when its token is revoked', async () => {
     const { id, token: password } = await createToken(alice.client, ['read'])
     const connection = await registered(password)
     await tracker.context.irc?.sweep()

@@ -41,12 +41,12 @@ function send(headers: Readonly<Record<string, string>>, body: Uint8Array): Prom
   })
 }
 
-test.each(['gzip', 'deflate', 'br'])('a body that is not in its declared encoding %s is 400', async (encoding) => {
+test.each(['gzip', 'deflate', 'br'])('a body that is not in its declared encoding %s gets 400', async (encoding) => {
   const answer = await send({ 'content-encoding': encoding }, Buffer.from('{"username":"a","password":"b"}'))
   expect(answer).toEqual(refusal('The body'))
 })
 
-test('a truncated compressed body is 400, a complete one is read', async () => {
+test('a truncated compressed body gets 400, a complete one is read', async () => {
   const whole = gzipSync('{"username":"a","password":"b"}')
   expect(await send({ 'content-encoding': 'gzip' }, whole.subarray(0, -9))).toEqual(refusal('The body'))
   expect(await send({ 'content-encoding': 'gzip' }, whole)).toMatchObject([401, { error: { code: 'UNAUTHORIZED' } }])

@@ -87,7 +87,7 @@ test("earlier invites count against their creators' allowance, except those of s
   }
 })
 
-test('the request log by day is carried over, without requests of no user', async () => {
+test('the daily request log is carried over, except requests without a user', async () => {
   const before = await databaseBefore('0014-torznab-log')
   const role = new URL(before.appUrl).username
   try {

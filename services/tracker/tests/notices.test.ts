@@ -41,7 +41,7 @@ async function sendMany(to: TestMember, count: number, topic?: string): Promise<
   }
 }
 
-test('an uploader learns what staff do with a torrent, newest first', async () => {
+test('an uploader is notified of what staff do with a torrent, newest first', async () => {
   const uploader = await createMember(tracker, 'uploader')
   const { id } = await uploadTorrent(uploader, 'Moderated')
   expect(await listOf(uploader.client)).toEqual([])
@@ -90,7 +90,7 @@ test('a change and its notice are committed together', async () => {
   expect(await listOf(uploader.client)).toHaveLength(1)
 })
 
-test('an inviter learns who registered, and members learn new rates of theirs and of the site', async () => {
+test('an inviter is notified of registrations, and members of new rates, theirs and site-wide ones', async () => {
   const inviter = await createMember(tracker, 'inviter')
   await tracker.sql('update users set invites_left = 1 where id = $1', [inviter.id])
   const invite = (await inviter.client.post('/api/user/invites')).member('code')

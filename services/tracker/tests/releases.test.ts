@@ -38,7 +38,7 @@ function relationsOf(answer: Answer): Record<string, string> {
   return Object.fromEntries(related.map(({ relation, torrent }) => [torrent.name, relation]))
 }
 
-test('nobody but staff and the uploader learns who uploaded an anonymous torrent', async () => {
+test('only staff and the uploader see who uploaded an anonymous torrent', async () => {
   const name = 'Hidden.Hand.2024.1080p.WEB-DL.H.264-ONE'
   const id = (await upload(name, { anonymous: 'true', duplicateReason: 'alice says so' })).member('id')
   const other = (await upload(name.replace('1080p', '720p'))).member('id')

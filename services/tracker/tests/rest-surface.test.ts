@@ -44,7 +44,7 @@ test('only setup, registration, sign-in with its second factor, links sent by em
 })
 
 test.each(ENDPOINTS.filter(({ access }) => access !== 'anyone').map((endpoint) => [endpoint.method, endpoint.path]))(
-  '%s %s is 401 without credentials',
+  '%s %s returns 401 without credentials',
   async (method = '', path = '') => {
     const answer = await send(tracker.client(), { method, path })
     expect([answer.status, answer.member('error', 'code')]).toEqual([401, 'UNAUTHORIZED'])
@@ -56,13 +56,13 @@ test.each(
     endpoint.method,
     endpoint.path,
   ]),
-)('%s %s is 403 for a member', async (method = '', path = '') => {
+)('%s %s returns 403 for a member', async (method = '', path = '') => {
   const answer = await send(member, { method, path })
   expect([answer.status, answer.member('error', 'code')]).toEqual([403, 'FORBIDDEN'])
 })
 
 test.each(ENDPOINTS.filter(({ access }) => access === 'admin').map((endpoint) => [endpoint.method, endpoint.path]))(
-  '%s %s is 403 for a moderator',
+  '%s %s returns 403 for a moderator',
   async (method = '', path = '') => {
     expect((await send(moderator, { method, path })).status).toBe(403)
   },
@@ -76,7 +76,7 @@ test.each([
   ['GET', '/API/torrents'],
   ['POST', '/nothing'],
   ['PUT', '/api/nothing'],
-])('%s %s is 404 with an error body', async (method, path) => {
+])('%s %s returns 404 with an error body', async (method, path) => {
   const answer = await member.send(method, path)
   expect(answer.status).toBe(404)
   expect(answer.json).toMatchObject({ error: { code: 'NOT_FOUND' } })
@@ -89,7 +89,7 @@ test.each([
   ['POST', '/api/user/me', 'GET, HEAD, PATCH'],
   ['PROPFIND', '/api/categories', 'GET, HEAD'],
   ['POST', '/health', 'GET, HEAD'],
-])('%s %s is 405 with an Allow header', async (method, path, allow) => {
+])('%s %s returns 405 with an Allow header', async (method, path, allow) => {
   const answer = await member.send(method, path)
   expect([answer.status, answer.member('error', 'code'), answer.headers.get('allow')]).toEqual([
     405,
@@ -98,12 +98,12 @@ test.each([
   ])
 })
 
-test('an undecodable path is 400', async () => {
+test('an undecodable path returns 400', async () => {
   const answer = await member.get('/api/torrents/%E0%A4%A')
   expect([answer.status, answer.member('error', 'code')]).toEqual([400, 'BAD_REQUEST'])
 })
 
-test.each(['{', '[1', '"text"', 'null', '', '{"username":1,"password":{}}'])('the body %j is 400', async (body) => {
+test.each(['{', '[1', '"text"', 'null', '', '{"username":1,"password":{}}'])('the body %j gets 400', async (body) => {
   const answer = await tracker
     .client()
     .send('POST', '/api/auth/login', { body, headers: { 'content-type': 'application/json' } })
@@ -119,7 +119,7 @@ test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/json;
   },
 )
 
-test('an upload that is not a form is 415', async () => {
+test('an upload that is not a form gets 415', async () => {
   const answer = await member.send('POST', '/api/torrents', {
     body: '{}',
     headers: { 'content-type': 'application/json' },
@@ -127,7 +127,7 @@ test('an upload that is not a form is 415', async () => {
   expect(answer.status).toBe(415)
 })
 
-test('a malformed form is 400', async () => {
+test('a malformed form gets 400', async () => {
   for (const type of ['multipart/form-data', 'multipart/form-data; boundary=x']) {
     const answer = await member.send('POST', '/api/torrents', {
       body: '--x\r\nbroken',
@@ -137,7 +137,7 @@ test('a malformed form is 400', async () => {
   }
 })
 
-test('bodies beyond their limits are 413', async () => {
+test('bodies over their limits get 413', async () => {
   const json = await tracker.client().post('/api/auth/login', { username: 'member', password: 'x'.repeat(200_000) })
   expect([json.status, json.member('error', 'code')]).toEqual([413, 'PAYLOAD_TOO_LARGE'])
   const file = await member.upload(Buffer.alloc(10 * 1024 * 1024 + 1), { category: 'other' })
@@ -161,7 +161,7 @@ test('a truncated upload changes nothing and is not a server error', async () =>
   expect(tracker.logged()).not.toContain('request failed')
 })
 
-test('a file in an unexpected field is 400', async () => {
+test('a file in an unexpected field gets 400', async () => {
   const form = new FormData()
   form.append('other', new Blob(['x']), 'x.torrent')
   const answer = await member.send('POST', '/api/torrents', { body: form })

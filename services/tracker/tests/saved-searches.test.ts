@@ -82,7 +82,7 @@ test('control characters are refused', async () => {
     expect((await save(alice, 'Refused', filters)).status).toBe(400)
 })
 
-test('a name is used once, whatever its case, and there are 25 searches at most, also at once', async () => {
+test('names are unique, ignoring case, and there are at most 25 searches, even if created concurrently', async () => {
   const taken = await save(bob, 'Mine', 'alive=true')
   const other = await save(bob, 'Other', '')
   for (const refused of [

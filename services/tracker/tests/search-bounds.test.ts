@@ -80,7 +80,7 @@ test.each(LISTS.map(({ path }) => path))('the list %s ends at item 10,000', asyn
   expect((await page(101)).status).not.toBe(400)
 })
 
-test('a search ends after a second, also in Postgres', async () => {
+test('a search ends after a second, including its query in Postgres', async () => {
   await whileLocked('torrents', async () => {
     const [rest, torznab] = await Promise.all([
       search(other.client, 'bounded'),

@@ -28,7 +28,7 @@ describe('a name is found by its own words, even those that look like seasons', 
   })
 })
 
-test("the last word of a member's search is a prefix, also of an episode", async () => {
+test("the last word of a member's search is a prefix, even of an episode", async () => {
   for (const episode of ['S01E01', 'S01E09', 'S01E12']) await site.upload(`Typed.Show.${episode}.720p.WEB.H264-GRP`)
   const found = async (search: string): Promise<readonly string[]> => {
     const { items } = (await member.get(`/api/torrents?search=${encodeURIComponent(search)}`)).json as {

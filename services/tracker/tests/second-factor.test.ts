@@ -110,7 +110,7 @@ test('the cookie of a pending sign-in is short-lived, HttpOnly, SameSite=Strict 
   expect(stored.flat().join()).not.toContain(visitor.pending?.split('.')[1])
 })
 
-test('a code is accepted once, also when it is sent twice at the same time or has confirmed the app', async () => {
+test('a code is accepted once, even if it is sent twice at the same time or has confirmed the app', async () => {
   const client = await tracker.signedIn('replay')
   const started = await client.post('/api/user/factors/totp', { password })
   const { code } = app(started.member('secret'))

@@ -149,7 +149,7 @@ test('lists the peers of a torrent with user, client, address and transfers', as
   expect(peersOf(await admin.get(path))).toEqual([])
 })
 
-test('a torrent without a swarm has no peers, and an unknown one is 404', async () => {
+test('a torrent without a swarm has no peers, and an unknown one returns 404', async () => {
   const { id } = await uploadTorrent(uploader, 'Quiet')
   expect((await admin.get(`/api/admin/swarms/${id}/peers`)).json).toMatchObject({ items: [], total: 0, seeders: 0 })
   for (const unknown of ['nothing', '01890a5d-ac96-774b-bcce-b302099a8057'])

@@ -71,7 +71,7 @@ test('stores a hybrid torrent under both hashes, with its piece layers', async (
   })
 })
 
-test('uploading a torrent twice is a conflict, also as the downloaded file', async () => {
+test('uploading a torrent twice is a conflict, even as the downloaded file', async () => {
   const file = makeTorrent('Twice')
   const first = await member.upload(file, { category: 'other' })
   expect(first.status).toBe(201)

@@ -86,7 +86,7 @@ describe('accounts', () => {
     expect(await ask()).toEqual([200, 0])
   })
 
-  test('an old key ends with its replacement', async () => {
+  test('replacing a key revokes the old one', async () => {
     const member = await createMember(site.tracker, 'rekeyed')
     expect((await site.ask(`t=search&apikey=${member.passkey}`)).status).toBe(200)
     await member.client.post('/api/user/passkey')

@@ -92,7 +92,7 @@ test('replicas whose clocks differ count refusals of an address together', async
   expect([last.status, last.headers.get('retry-after')]).toEqual([429, '300'])
 })
 
-test('unblocking an address that is not blocked is 404 and keeps its next duration', async () => {
+test('unblocking an address that is not blocked returns 404 and keeps its next duration', async () => {
   await limit(1)
   const { passkey } = await createMember(site.tracker, 'stepped')
   const beRefused = async () => {

@@ -234,7 +234,7 @@ test.each(['user=', 'address=', 'address=nonsense', 'address=192.0.2.1/24', 'add
 )
 
 test.each(['', '/sessions', '/invites', '/warnings', '/notes', '/record'])(
-  '/api/admin/users/:id%s is 404 for an unknown user',
+  '/api/admin/users/:id%s returns 404 for an unknown user',
   async (rest) => {
     for (const id of ['nonsense', '0190b6a0-0000-7000-8000-000000000000'])
       expect((await admin.get(`/api/admin/users/${id}${rest}`)).status).toBe(404)

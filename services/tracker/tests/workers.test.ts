@@ -186,7 +186,7 @@ test('metrics work while a worker ends and is replaced', async () => {
   destroyAll(agentsOf)
 })
 
-test('metrics are 503 while a worker is frozen', async () => {
+test('metrics return 503 while a worker is frozen', async () => {
   const agentsOf = await connectToAll(tracker, 1)
   const [still = 0] = agentsOf.keys()
   const [, [agent = new Agent()] = []] = agentsOf.values()

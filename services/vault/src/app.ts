@@ -98,7 +98,8 @@ type Options = { readonly logger: Logger; readonly stopping: AbortSignal }
 /**
  * Creates the HTTP server of the vault, which does not listen yet.
  *
- * @param options `stopping` aborts when the service is asked to stop: then `/ready` is 503, and no client waits any more
+ * @param options `stopping` aborts when the service has to stop: then `/ready` returns 503, and no client waits any
+ *   more
  */
 export function createHttpServer(context: Context, options: Options): Server {
   return createVaultServer(createApp(context, options))

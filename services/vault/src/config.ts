@@ -188,10 +188,12 @@ export const settings = z.object({
   }),
   ...group('Limits', {
     FETCH_RATE_LIMIT: limit(300).describe(
-      '`GET /v1/secrets` requests per address and minute; 0 for no limit. Ten times higher for `/v1/secrets/changes`.',
+      '`GET /v1/secrets` requests per minute for each address; 0 for no limit. The limit for `/v1/secrets/changes` ' +
+        'is ten times higher.',
     ),
     SIGNATURE_FAILURE_LIMIT: limit(100).describe(
-      'Failed signatures per address, project and minute; 0 for no limit. Ten times higher per address alone, where refused ID tokens count too.',
+      'Failed signatures per minute for each address and project; 0 for no limit. The limit for an address across ' +
+        'all projects is ten times higher and also counts refused ID tokens.',
     ),
     ADMIN_FAILURE_LIMIT: limit(10).describe('Wrong admin tokens per address in five minutes; 0 for no limit.'),
     WRITE_RATE_LIMIT: limit(600).describe(

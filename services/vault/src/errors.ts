@@ -143,7 +143,10 @@ export function forbidden(actor: string, projectId: string, message?: string): A
   return apiError('forbidden', message, { cause: new Refused({ actor, projectId }) })
 }
 
-/** The error for a request signed with an ended key: that of an unknown key, with the data for the audit log. */
+/**
+ * The error for a request signed with an expired or revoked key: that of an unknown key, with the data for the audit
+ * log.
+ */
 export function endedKey(actor: string, projectId: string): ApiError<ErrorCode> {
   return apiError('invalid_signature', undefined, { cause: new Refused({ actor, projectId }) })
 }
@@ -151,7 +154,7 @@ export function endedKey(actor: string, projectId: string): ApiError<ErrorCode> 
 /** The error for a signature of the scheme or host that a proxy received, with a message for the holder of the key. */
 export function hiddenOrigin(cause: unknown): ApiError<ErrorCode> {
   const message =
-    'The signature is for another scheme or host than the vault received. Add the proxy to TRUSTED_PROXIES of the vault, and let it send X-Forwarded-Proto.'
+    'The signature covers a different scheme or host than the vault received. Add the proxy to TRUSTED_PROXIES of the vault, and let it send X-Forwarded-Proto.'
   return apiError('invalid_signature', message, { cause })
 }
 

@@ -51,7 +51,7 @@ function blocksOf(client: string, language: string): string[] {
   return blocks.map(([, code = '']) => code.replaceAll('http://127.0.0.1:4200', vault.url))
 }
 
-test('the Python client passes its tests, also on this vault', async () => {
+test('the Python client passes its tests, including those against this vault', async () => {
   const python = await requirePython()
   await run(join(CLIENTS, 'python'), python, '-m', 'unittest', 'discover')
   await run(join(CLIENTS, 'python'), python, '-m', 'unittest', 'tests.vault')
@@ -70,7 +70,7 @@ test('the README of the Python client runs as printed', async () => {
   expect(await run(folder, python, '-c', concurrent)).toBe("('GREETING',) () ()\n() () ('GREETING',)\n")
 })
 
-test('the Go client passes its tests, also on this vault', async () => {
+test('the Go client passes its tests, including those against this vault', async () => {
   const go = await requireProgram('go')
   expect(await run(join(CLIENTS, 'go'), 'gofmt', '-l', '.')).toBe('')
   await run(join(CLIENTS, 'go'), go, 'vet', '-tags', 'vault', './...')

@@ -63,7 +63,7 @@ test('an option of a rotation replaces only its part of the scope', async () => 
   expect(await keysOf('partly')).toMatchObject([{ scope: { access: 'write', envs: ['staging'] } }])
 })
 
-test('a rotation continues the default key after it ended, with its scope', async () => {
+test('a rotation continues a revoked default key, with its scope', async () => {
   await register('ended', '--access', 'read', '--envs', 'staging')
   const revoke = async () => vault('admin', 'revoke', 'ended', (await keysOf('ended'))[0]?.fingerprint ?? '')
   await revoke()

@@ -116,7 +116,7 @@ test('a token is accepted once, whatever its key, project and replica', async ()
   expect(statusAndError(await exchange(idToken, { project: other }))).toEqual(REFUSED)
 })
 
-test('the same token with the same public key admits the same key again, until it ends', async () => {
+test('the same token with the same public key admits the same key again, until it expires', async () => {
   await trust()
   const [idToken, { publicKeyHex: publicKey }] = [await token(), newKey()]
   const answers = await Promise.all([vault, replica].map((at) => exchange(idToken, { publicKey }, at)))
@@ -385,7 +385,7 @@ for (const mode of [
   ...(['fails', 'hangs', 'drips', 'redirects', 'is oversized', 'is another issuer'] as const),
   ...(['names insecure keys', 'is not JSON', 'has no keys'] as const),
 ])
-  test(`an issuer that ${mode} is 503, is left alone for a moment, and then is used again`, async () => {
+  test(`an issuer that ${mode} results in 503, is left alone for a moment, and then is used again`, async () => {
     await trust()
     forgetKeys()
     await issuer.setMode(mode)
@@ -430,7 +430,7 @@ test('an issuer with a certificate of a private authority is used if the vault t
   removeTemporaryFolder(folder)
 })
 
-test('an issuer that ended is 503', async () => {
+test('an issuer that has stopped results in 503', async () => {
   const ended = await startOidcIssuer()
   await trust({ issuer: ended.url })
   const idToken = await ended.sign()

@@ -93,7 +93,7 @@ test('an exchanged key writes and deletes if its rule allows that', async () => 
   expect(statusAndError(await put(key, 'production', 'B', 'new'))).toEqual([403, 'forbidden'])
 })
 
-test('a client with an exchanged key waits for changes, until the key ends', async () => {
+test('a client with an exchanged key waits for changes, until the key is no longer valid', async () => {
   const rule = await trust()
   const key = await exchange()
   const changes = (since?: string) => {
@@ -142,7 +142,7 @@ const ended = async (at: TestVault, state: string): Promise<number> => {
   return Number(count ?? 0)
 }
 
-test('requests of ended keys are counted and recorded with their name for 30 days, and no longer', async () => {
+test('requests of expired and revoked keys are counted and recorded with their name for 30 days only', async () => {
   const rule = await trust()
   const removed = await trust({ name: 'removed', claims: { sub: 'repo:octo-org/other:*' } })
   const expired = await exchange()
@@ -194,7 +194,7 @@ test('requests of ended keys are counted and recorded with their name for 30 day
   await admin(vault.url, 'DELETE', `/projects/${project}/trust-rules/${rule}`)
 }, 20_000)
 
-test('a public key can be admitted again after it ended, at once at every replica', async () => {
+test('an expired or revoked public key can be admitted again, at once at every replica', async () => {
   await trust()
   const key = await exchange()
   for (const end of [
@@ -210,7 +210,7 @@ test('a public key can be admitted again after it ended, at once at every replic
   }
 })
 
-test('the last 5,000 ended keys of a project are remembered', async () => {
+test('the last 5,000 expired or revoked keys of a project are remembered', async () => {
   await trust()
   const [first, key] = [await exchange(), await exchange()]
   await admin(vault.url, 'DELETE', `/projects/${project}/keys/${fingerprintOf(first)}`)
@@ -245,7 +245,7 @@ test('removing the rule ends its keys at once, at every replica', async () => {
   expect((await fetched(own)).body).toEqual({ A: 'production' })
 })
 
-test('revoking an exchanged key ends it at once, at every replica, and no other', async () => {
+test('revoking an exchanged key takes effect at once, at every replica, and affects no other', async () => {
   await trust()
   const [key, other] = [await exchange(), await exchange()]
   for (const at of [vault, replica]) expect((await fetched(key, 'production', at)).status).toBe(200)

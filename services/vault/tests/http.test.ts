@@ -110,7 +110,7 @@ test('refuses a large or compressed body', async () => {
   expect(error(await post({ headers: form, body: 'name=x' }))).toEqual([415, 'unsupported_media_type'])
 })
 
-test('limits fetches per address and minute at all replicas', async () => {
+test('limits fetches per minute for each address across all replicas', async () => {
   const env = { FETCH_RATE_LIMIT: '3' }
   const one = await vault.replica(env)
   const two = await vault.replica(env)

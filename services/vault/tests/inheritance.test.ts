@@ -64,7 +64,7 @@ test('a fetch returns the union, and the child wins', async () => {
   expect(await read('production', replica)).toEqual({ C: 'production/C' })
 })
 
-test('an environment without own secrets inherits, also by a key for it alone', async () => {
+test('an environment without secrets of its own inherits them, even for a key limited to it', async () => {
   await put('common', '__proto__')
   await setParent('staging', 'common')
   const scoped = await createProject(vault.url, `${project}-scoped`, {

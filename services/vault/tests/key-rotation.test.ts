@@ -103,7 +103,7 @@ test('replaces a key-encryption key while the vault is running', async () => {
   await third.stop()
 })
 
-test('does not wrap with a key that was retired meanwhile', async () => {
+test('does not wrap with a key that was retired in the meantime', async () => {
   const vault = await fixture.startVault()
   const projects = await fill(vault, 2)
   await vault.seal()

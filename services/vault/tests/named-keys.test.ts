@@ -73,7 +73,7 @@ async function added(project: string, name: string, more: object = {}, at = vaul
   return key
 }
 
-/** Requests with a valid signature of an ended key, at a replica. */
+/** Requests with a valid signature of an expired or revoked key, at a replica. */
 async function endedRequests(at: TestVault) {
   const metrics = await (await fetch(`${at.url}/metrics`)).text()
   const count = (state: string) =>
@@ -256,7 +256,7 @@ describe('refuses', () => {
     const bob = await added('strict', 'bob')
     await revoke('strict', bob)
     expect(statusAndError(await rotate('strict', { name: 'bob' }))).toEqual([404, 'not_found'])
-    // The same person may return, also with the same key.
+    // The same person may return, even with the same key.
     expect((await addTo('strict', { name: 'bob', publicKey: bob.publicKeyHex })).status).toBe(201)
     expect(await status('strict', bob)).toBe(200)
   })
@@ -337,7 +337,7 @@ test('refuses a key whose row was renamed, and reports it', async () => {
   expect((await rows(vault, 'verify')).stdout).not.toContain('project renamed')
 })
 
-test('the audit log names the key of every action, also after it was revoked, and the chain covers the name', async () => {
+test('the audit log names the key of every action, even if revoked since, and the chain covers the name', async () => {
   await createProject(vault.url, 'logged')
   const dana = await added('logged', 'dana')
   await put('logged', dana)

@@ -472,7 +472,7 @@ describe('reference rules', () => {
     expect(await rulesOf()).toEqual([])
   })
 
-  test('are at most 50 per project, also if two administrators add one at the same time', async () => {
+  test('are at most 50 per project, even if two administrators add one at the same time', async () => {
     for (let i = 0; i < 49; i++) await ok(allow())
     const at = (url: string) => adminNow(url, 'POST', `/projects/${db}/reference-rules`, { project: shop })
     const last = await Promise.all([at(vault.url), at(replica.url), at(vault.url)])

@@ -136,7 +136,7 @@ test('shows the name of a person without control characters', async () => {
   expect(entry).toMatchObject({ detail: { name: 'ada\uFFFD\uFFFD[31m\uFFFD\uFFFD@example.org' } })
 })
 
-test('finds the entries of a subject with a slash, and of no other person', async () => {
+test("finds the entries of a subject with a slash, and nobody else's", async () => {
   expect(await signIn(signed({ sub: 'http/ada' }))).toBe('')
   const entriesOf = async (actor: string) =>
     (await admin(vault.url, 'GET', `/audit?action=session.create&actor=${encodeURIComponent(actor)}`)).body

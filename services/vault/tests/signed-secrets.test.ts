@@ -133,7 +133,7 @@ test('limits the size of an environment', async () => {
 })
 
 test.each(['a=1&a=2', 'q=%zz', 'env=%ff'])(
-  'a query of %s is malformed, also on paths without parameters',
+  'a query of %s is malformed, even on paths without parameters',
   async (query) => {
     const body = { key: 'k', value: 'v', env: 'e' }
     const answers = [

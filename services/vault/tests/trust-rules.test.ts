@@ -118,7 +118,7 @@ test('a name is used once per project', async () => {
   project = before
 })
 
-test('a project has at most 50 rules, also if two administrators add one at the same time', async () => {
+test('a project has at most 50 rules, even if two administrators add one at the same time', async () => {
   for (let i = 0; i < 49; i++) expect((await add({ name: `rule-${String(i)}` })).status).toBe(201)
   const last = await Promise.all([
     add({ name: 'one' }),

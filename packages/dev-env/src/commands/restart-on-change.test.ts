@@ -50,7 +50,7 @@ afterEach(() => {
 const write = (file: string, text = ''): void => writeFileSync(join(root, file), text)
 const happened = (count: number): Promise<void> => eventually(() => events.length >= count)
 
-test('a service is restarted for its own sources and for those of its packages, also in folders that are new', async () => {
+test('a service restarts when its own sources or those of its packages change, even in new folders', async () => {
   write('services/vault/src/main.ts')
   await happened(1)
   write('packages/kit/src/kit.ts')

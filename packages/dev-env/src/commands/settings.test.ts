@@ -72,7 +72,7 @@ test('values that a service would refuse are reported for both services before a
   expect(message).toMatch(/^vault: [^]*FETCH_RATE_LIMIT[^]*^tracker: [^]*TRACKER_MODE[^]*ANNOUNCE_LIMIT/m)
 })
 
-test('secrets of the user replace the generated ones, also in files', async () => {
+test("the user's secrets replace the generated ones, including those in files", async () => {
   const message = await problemsOf({ VAULT_KEYRING: 'mine:not-a-key', VAULT_KEYRING_ACTIVE: 'mine' })
   expect(message).toMatch(/^vault: [^]*mine/)
   for (const name of ['VAULT_KEYRING', 'ADMIN_TOKEN']) {

@@ -78,7 +78,7 @@ async function takeConsole(): Promise<void> {
     const context = await contextOf(1280, 'light')
     const page = await context.newPage()
     await page.goto(vault.url + path)
-    await page.getByLabel('Administrator token').fill(vault.adminToken)
+    await page.getByLabel('Admin token').fill(vault.adminToken)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('navigation', { name: 'Main' }).waitFor()
     await page.waitForLoadState('networkidle')

@@ -161,7 +161,7 @@ search:
       optional: true
 `
 
-/** A double-quoted scalar of YAML 1.1 and 1.2. Other than JSON, YAML has no surrogate pairs. */
+/** A double-quoted scalar of YAML 1.1 and 1.2. Unlike JSON, YAML has no surrogate pairs. */
 function yaml(text: string): string {
   return JSON.stringify(cleanText(text)).replace(
     /[^\x20-\x7e]/gu,

@@ -29,7 +29,7 @@ const REMEDIES = {
   rate_limited: 'too many requests or failures from this address, or writes of this project; try again later',
   internal_error: 'the vault failed; its log shows the reason',
   decryption_failed: 'a stored value cannot be decrypted; contact the administrator of the vault',
-  unavailable: 'the vault cannot reach its database or Redis; try again later',
+  unavailable: 'the vault is busy, or cannot reach its database, Redis or key service; try again later',
 } as const
 
 /** Prefixes for messages of the vault that are more specific than the code. */

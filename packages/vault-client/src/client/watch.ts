@@ -13,7 +13,7 @@ export type WatchOptions = {
   readonly intervalMs?: number
   /** Called when secrets changed since the previous read. */
   readonly onChange: (secrets: Secrets, changes: Changes) => unknown
-  /** Called after each response, also if it reports no change, before `onChange`. */
+  /** Called after each response, even if it reports no change, before `onChange`. */
   readonly onRead?: (secrets: Secrets) => unknown
   /**
    * Receives errors of reads, `onChange` and `onRead`. Repetitions of the same error are left out. Watching continues.
@@ -29,7 +29,7 @@ export type Watch = { stop(): Promise<void> }
 /** The result of a read; without a version, the vault cannot report changes. */
 export type Read = SecretsAtVersion | { readonly version: undefined; readonly secrets: Secrets }
 
-/** Requests of a watch start this far apart, also if secrets change all the time. */
+/** Requests of a watch start this far apart, even if secrets change all the time. */
 const PAUSE_MS = 2_000
 
 /** The first wait after an error. It doubles with each further error. */

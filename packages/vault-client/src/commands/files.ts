@@ -55,7 +55,7 @@ async function replaceFile(file: string, content: string | Uint8Array): Promise<
  * Writes the result of `make` to a new file that only its owner can read. The file is created first, because `make` may
  * not be repeatable.
  *
- * @throws CommandError, also if the file exists, because it may be the only copy of a key
+ * @throws CommandError, including if the file exists, because it may be the only copy of a key
  */
 export async function writeNew(file: string, make: () => Promise<string> | string): Promise<void> {
   try {

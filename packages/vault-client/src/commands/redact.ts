@@ -14,7 +14,7 @@ export function notRedacted(secrets: Readonly<Record<string, string>>): readonly
 
 /**
  * Replaces the values of secrets in a stream with `[redacted:KEY]`. Recognizes values as they are, trimmed, each of
- * their lines, and their spellings in JSON, URLs, HTML, shells, hex and base64, also within longer base64. All
+ * their lines, and their spellings in JSON, URLs, HTML, shells, hex and base64, even within longer base64. All
  * characters of overlapping values are replaced. The possible beginning of a value is held back until more of the
  * stream arrives.
  */

@@ -313,7 +313,7 @@ function stateAfter(
   const { suspendedUntil } = changes
   const state = changes.state ?? before.state
   if (state !== 'suspended' && suspendedUntil)
-    throw apiError('CONFLICT', 'Only a suspended account can have a suspension end.')
+    throw apiError('CONFLICT', 'suspendedUntil: can be set only for a suspended account')
   if (state === 'active') return { state, suspended_until: null, state_reason: null }
   // Other changes of the account, and their reasons, are not about its state.
   const isKept = state === before.state && suspendedUntil === undefined

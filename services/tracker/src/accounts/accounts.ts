@@ -126,7 +126,7 @@ export type AccountStore = {
    * Replaces the passkey, and ends the announce keys of all tokens unless they are kept. The admin log records it if `by` is
    * given.
    *
-   * @returns also the keys that have ended
+   * @returns the account, and the revoked announce keys
    */
   replacePasskey(
     id: string,

@@ -51,7 +51,7 @@ const CLUSTER_REMEDY =
 
 /**
  * Connects to Postgres and Redis, and subscribes to the changes of other processes. If Postgres is unavailable, the
- * service starts and `/ready` is 503.
+ * service starts and `/ready` returns 503.
  *
  * @throws UnavailableError if Redis does not respond; Error if it is a node of a Cluster, or if Postgres has no tables
  *   or grants the role no rights

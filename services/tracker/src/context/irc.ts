@@ -18,7 +18,7 @@ import type { TokenUseCases } from './tokens.ts'
 const BOUNDS = { perUser: 5, total: 2_000 }
 const SWEEP_EVERY_MS = 15_000
 const RENEW_EVERY_MS = 3_600_000
-/** AUTH_LIMIT is for five minutes and an account, of which an address may have ten. */
+/** An address may use ten times AUTH_LIMIT in five minutes, which is twice AUTH_LIMIT per minute. */
 const SIGN_INS_PER_MINUTE = 2
 
 export type IrcPart = {

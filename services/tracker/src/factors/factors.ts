@@ -120,7 +120,10 @@ export function createFactors(deps: {
     const codes = newCodes()
     const added = await store.add(holder, { ...factor, id: newId(), createdAt: now() }, codes.map(hashCode))
     if (added === undefined)
-      throw apiError('CONFLICT', `You already have an app or this security key, or ${MAX_FACTORS} factors.`)
+      throw apiError(
+        'CONFLICT',
+        `You already have an authenticator app, this security key, or the maximum of ${MAX_FACTORS} second factors.`,
+      )
     return { sessionEpoch: added.sessionEpoch, recoveryCodes: added.isFirst ? codes : [] }
   }
 

@@ -235,7 +235,7 @@ function pairsOf(word: string): readonly string[] {
   return characters.slice(1).map((character, i) => `${characters[i] ?? ''}${character}`)
 }
 
-/** Each run of initials as one word, also without `a` or `i` at its ends. */
+/** Each run of initials as one word, and again without an `a` or `i` at either end. */
 function joinedInitials(words: readonly string[]): readonly string[] {
   const runs = ` ${words.join(' ')} `.match(/(?<= )(?:[a-z] ){2,}/g)?.map((run) => run.replaceAll(' ', '')) ?? []
   return runs.flatMap((run) => [

@@ -60,7 +60,7 @@ export type Reviews = ReturnType<typeof createReviews>
 export async function subjectOf(accounts: Pick<Accounts, 'byId'>, id: string, by: Account): Promise<Account> {
   const subject = await accounts.byId(id)
   if (subject.role !== 'member' && by.role !== 'admin')
-    throw apiError('FORBIDDEN', 'Only administrators decide about moderators and administrators.')
+    throw apiError('FORBIDDEN', 'Only administrators can review or warn moderators and administrators.')
   return subject
 }
 

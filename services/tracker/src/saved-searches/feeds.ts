@@ -122,12 +122,12 @@ export function createFeeds(deps: {
     /**
      * Finds the owner of a token and counts the request.
      *
-     * @throws ApiError UNAUTHORIZED for an unknown token; FORBIDDEN if the Torznab API is off, or the user or the token may
-     *   not use it
+     * @throws ApiError UNAUTHORIZED for an unknown token; FORBIDDEN if the Torznab API is disabled, or the user or the
+     *   token may not use it
      */
     async admit(request: FeedRequest): Promise<Admission> {
       const { enabled, windowSeconds, searchLimit, downloadLimit } = await deps.settings.current()
-      if (!enabled) throw apiError('FORBIDDEN', 'Feeds and the Torznab API are switched off.')
+      if (!enabled) throw apiError('FORBIDDEN', 'Feeds and the Torznab API are disabled.')
       const { address, kind } = request
       const opened = await openedBy(request)
       if (opened === undefined) {

@@ -22,7 +22,7 @@ export const BLOCKING = {
   forgottenAfterMs: 24 * HOUR_MS,
 } as const
 
-/** Wrong keys per address and window. Further ones are refused, but never block the address. */
+/** Wrong keys per window for each address. Further ones are refused, but never block the address. */
 export const WRONG_KEYS = { limit: 20, windowMs: 5 * MINUTE_MS } as const
 
 /** A request of a user that a limit counts. */

@@ -10,9 +10,9 @@ export type TorznabSettings = {
   readonly logging: boolean
   /** The window of both limits. */
   readonly windowSeconds: number
-  /** Searches per user and window. */
+  /** Searches per window for each user. */
   readonly searchLimit: number
-  /** Downloads per user and window. */
+  /** Downloads per window for each user. */
   readonly downloadLimit: number
 }
 

@@ -134,7 +134,7 @@ export const torznabAdminEndpoints = [
     ...admin,
     path: '/api/admin/torznab/settings',
     operationId: 'getTorznabSettings',
-    summary: 'Get the settings of the Torznab API: whether it and its log are on, and the limits per user and window',
+    summary: 'Get the settings of the Torznab API: whether it and its log are on, and the limits for each user',
     answer: settings,
     handle: (_input, { torznabConfiguration }) => torznabConfiguration.read(),
   }),
@@ -256,7 +256,7 @@ export const torznabUsageEndpoints = [
     summary: 'Get your Torznab requests in the current window, and your limits; this request does not count',
     answer: z
       .object({
-        enabled: z.boolean().meta({ description: 'false if the API is switched off for all users' }),
+        enabled: z.boolean().meta({ description: 'false if the API is disabled for all users' }),
         blocked: z.boolean().meta({ description: 'true if an administrator blocked you from the API' }),
         addressBlockedUntil: time
           .nullable()

@@ -154,7 +154,7 @@ export function createTorznab(deps: {
     }
   }
 
-  /** The owner of a key; none for a passkey that they switched off for the API, or a token that is not valid. */
+  /** The owner of a key; none for a passkey that they disabled for the API, or a token that is not valid. */
   async function ownerOf(
     apiKey: string,
     { address, kind }: Pick<LimitedRequest, 'address' | 'kind'>,

@@ -126,7 +126,7 @@ export function createWebhooks(deps: {
       if (!isId(id) || !(await store.remove(id, userIdOf(owner), actorOf(owner)))) throw notFound()
     },
 
-    /** Sends a test, also to a disabled webhook. @returns the status of the response, or why there is none */
+    /** Sends a test, even to a disabled webhook. @returns the status of the response, or why there is none */
     async test(owner: Owner, id: string): Promise<string> {
       const webhook = isId(id) ? await store.find(id, userIdOf(owner)) : undefined
       if (webhook === undefined) throw notFound()

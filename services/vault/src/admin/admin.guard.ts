@@ -117,7 +117,7 @@ export function createAdministratorGuard(
   }
 }
 
-/** Below the prefix of administrators, unknown paths are 404 for administrators and 401 for everyone else. */
+/** Unknown paths below the prefix of administrators return 404 to administrators and 401 to everyone else. */
 export function administratorsOnly(identify: IdentifyAdministrator): RequestHandler {
   return async (request, response, next) => {
     await identify(request, response)

@@ -30,7 +30,7 @@ const note = (address: string, code = 'invalid_signature', actor = 'unknown') =>
   refusals.note({ address, actor, projectId: '', code })
 const entries = () => written.flat().map(({ entry: { address, actor, detail } }) => ({ address, actor, ...detail }))
 
-test('writes one entry per address and minute with counts by code, once the minute has ended', async () => {
+test('writes one entry per minute for each address, with counts by code, once the minute has ended', async () => {
   for (let i = 0; i < 5; i++) note('192.0.2.1')
   note('192.0.2.1', 'replayed_nonce')
   note('192.0.2.2')

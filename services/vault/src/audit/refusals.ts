@@ -44,8 +44,8 @@ type Counted = {
 }
 
 /**
- * Counts refused requests in memory, with one entry per address and minute, so that a flood of them writes few rows. A
- * killed process loses its counts of the last minute.
+ * Counts refused requests in memory, with one entry per minute for each address, so that a flood of them writes few
+ * rows. A killed process loses its counts of the last minute.
  */
 export function createRefusals(deps: {
   store: Pick<AuditStore, 'append'>

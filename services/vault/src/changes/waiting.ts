@@ -6,8 +6,8 @@ export type WaitingLimits = { readonly perProject: number; readonly total: numbe
 /** A client that waits for a change. It occupies its place until `leave`. */
 export type Waiter = {
   /**
-   * Resolves with `woken` after a change, also if that was announced before this call, and with `over` when the time is up,
-   * the client disconnected, or the service stops.
+   * Resolves with `woken` after a change, even if that was announced before this call, and with `over` when the time is
+   * up, the client disconnected, or the service stops.
    */
   next(ms: number): Promise<'woken' | 'over'>
   /** Waits for changes of other environments too. False if it does so already. */
@@ -118,7 +118,7 @@ export function createWaitingClients(limits: WaitingLimits) {
       for (const waiters of places.values()) for (const waiting of waiters) wake(waiting)
     },
 
-    /** Ends the time of all clients, also of those that come later. */
+    /** Ends the wait of all clients, including those that come later. */
     stop: (): void => {
       stopping.abort()
       for (const waiters of places.values()) for (const waiting of waiters) waiting.resume?.()

@@ -28,7 +28,7 @@ export function createVaultMetrics(registry: Registry) {
   for (const table of REFUSED_TABLES) refusedRows.labels(table).inc(0)
   const endedKeyRequests = new Counter({
     name: 'vault_ended_key_requests_total',
-    help: 'Refused requests with a valid signature of a key that ended in the last 30 days, by why it ended.',
+    help: 'Refused requests with a valid signature of a key that expired or was revoked in the last 30 days, by state.',
     labelNames: ['state'],
     registers,
   })

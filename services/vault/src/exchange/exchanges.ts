@@ -28,7 +28,7 @@ export type ExchangeStore = {
    * removed.
    *
    * @param spend is called last, and throws if the ID token was spent before
-   * @returns the valid key of the project that has this public key, if it was admitted before
+   * @returns the active key of the project that has this public key, if it was admitted before
    */
   admit(
     key: Sealed<ExchangedKeyRow>,
@@ -40,7 +40,7 @@ export type ExchangeStore = {
 /** An admitted key. */
 export type Exchanged = { readonly project: string; readonly expiresAt: Date; readonly scope: Scope }
 
-/** Valid keys per project. */
+/** Active exchanged keys per project. */
 const MAX_VALID_KEYS = 500
 
 const BUSY = 'Too many ID tokens are being exchanged. Try again in a moment.'
@@ -151,8 +151,8 @@ export function createExchanges(deps: {
 
   return {
     /**
-     * Admits a public key for as long as the trust rule allows that accepts the ID token. The same token admits the same key
-     * again, without extending its validity.
+     * Admits a public key for as long as the trust rule that accepts the ID token allows. The same token admits the
+     * same key again, without extending its validity.
      *
      * @throws ApiError invalid_public_key, invalid_id_token, no_trust_rule, key_exists, too_many_keys, unavailable;
      *   invalid_request if several rules accept it

@@ -75,7 +75,7 @@ export function createTrustRuleStore(db: Db): TrustRuleStore {
 
     remove: (name, { wanted, projects }, id, entryFor) =>
       writeTransaction(db, wanted, async (trx) => {
-        // Exchanges lock the project too, so the count is that of the valid keys that end.
+        // Exchanges lock the project too, so the count is that of the active keys that are revoked.
         const project = await projectAmong(trx, name, projects).forNoKeyUpdate().executeTakeFirst()
         if (project === undefined) return false
         const { keys } = await trx

@@ -109,7 +109,7 @@ export function createTrustRules(deps: {
     /**
      * Returns one rule, which allows the algorithm if any does: a token that does not verify costs no more.
      *
-     * @param wanted with any text, also one that Postgres may not be able to compare
+     * @param wanted any text, even one that Postgres may not be able to compare
      */
     find: async (wanted: WantedRules): Promise<RuleOfProject | undefined> => {
       if (!isIssuerUrl(wanted.issuer, allowLoopback)) return undefined

@@ -10,7 +10,7 @@ export type StoredTrustRule = Sealed<TrustRuleRow> & { readonly project: string 
 /** A stored key, with the name of its rule. */
 export type StoredExchangedKey = Sealed<ExchangedKeyRow> & { readonly rule: string; readonly lastUsedAt: Date | null }
 
-/** A key that has ended. */
+/** A key that has expired or was revoked. */
 export type EndedExchangedKey = {
   readonly name: string
   readonly publicKey: Buffer
@@ -92,13 +92,16 @@ export async function readProjectWithExchangedKey(
   return { project, exchanged: { ...key, code: row.x_code }, ended }
 }
 
-/** Ended keys are remembered for as long as those of the project itself. */
+/** Expired and revoked keys are remembered for as long as those of the project itself. */
 const IS_REMEMBERED = sql<boolean>`e.ended_at > now() - interval '30 days'`
 
-/** How many ended keys of a project are remembered, so that those of a few hundred jobs a day are. */
+/** How many expired or revoked keys of a project are remembered: enough for a few hundred jobs a day. */
 const MAX_ENDED = 5_000
 
-/** Returns the last keys of a project that ended in the last 30 days, also those whose row was not removed yet. */
+/**
+ * Returns the latest keys of a project that expired or were revoked in the last 30 days, including those whose row was
+ * not removed yet.
+ */
 export async function readEndedExchangedKeys(
   db: Db,
   projectUid: string,

@@ -41,7 +41,7 @@ export async function writeProject(trx: Db, before: SealedProject, after: Sealed
     .where('uid', '=', uid)
     .execute()
   const removed = before.keys.map(({ id }) => id).filter((id) => !kept.has(id))
-  // First, because an ended key may have been added again.
+  // First, because an expired or revoked key may have been added again.
   if (removed.length > 0) await trx.deleteFrom('project_keys').where('id', '=', anyUuid(removed)).execute()
   if (after.keys.length === 0) return
   await trx

@@ -12,9 +12,9 @@ export type FailureLimit = ReturnType<typeof createFailureLimit>
 const MAX_CLIENTS = 50_000
 
 /**
- * Limits failures per client and window. Only failures are counted in Redis, so requests that succeed cost nothing. Each
- * process also counts its own, which enforces the limit while Redis is unavailable: a failure that cannot be counted is a
- * 503, which does not reveal the kind of failure.
+ * Limits failures per window for each client. Only failures are counted in Redis, so requests that succeed cost
+ * nothing. Each process also counts its own, which enforces the limit while Redis is unavailable: a failure that cannot
+ * be counted is a 503, which does not reveal the kind of failure.
  *
  * @param options `limit` failures per `windowMs`, 0 for no limit; `countShared` counts the failures at all replicas;
  *   `onBlocked` is called once when a client is blocked

@@ -32,7 +32,7 @@ const overview = z
     projects: count,
     projectsWithoutKey: count,
     secrets: count,
-    endingKeys: count.meta({ description: 'Valid keys that were replaced, or expire within seven days.' }),
+    endingKeys: count.meta({ description: 'Active keys that were replaced, or expire within seven days.' }),
     seal: sealState,
   })
   .meta({ id: 'Overview', description: 'Counts of the projects the administrator has access to.' })

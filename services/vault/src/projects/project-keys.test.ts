@@ -75,7 +75,7 @@ test.each([
       ['3', null],
     ],
   ],
-  ['replaces an ended key with the same public key', [key(9, -900_000, -1)], OVERLAP_MS, []],
+  ['replaces an expired key with the same public key', [key(9, -900_000, -1)], OVERLAP_MS, []],
 ] as const)('a rotation %s', (_name, keys, overlapMs, kept, end: number | null = null) => {
   expect(rotate(keys, overlapMs)).toEqual([...kept, ['9', end]])
 })
@@ -92,7 +92,7 @@ test('a rotation refuses a valid key of the project, under any name', () => {
     expect(() => rotate([key(1, -1_000, null), each], OVERLAP_MS)).toThrow(code('invalid_request'))
 })
 
-test('a rotation keeps scope and expiry, also after a mistaken rotation was revoked', () => {
+test('a rotation keeps scope and expiry, even after a mistaken rotation was revoked', () => {
   const scope = { access: 'read', envs: ['staging'] } as const
   const first = [expiring(1, -1_000, 30 * DAY_MS, { scope })]
   const second = replaceKey(first, added, { overlapMs: OVERLAP_MS })
@@ -104,7 +104,7 @@ test('a rotation keeps scope and expiry, also after a mistaken rotation was revo
   expect(lasting.at(-1)).toMatchObject({ scope: FULL_SCOPE, notAfter: null })
 })
 
-test('a rotation finds the ended default key, but no other ended key', () => {
+test('a rotation finds the expired default key, but no other expired key', () => {
   const scope = { access: 'read', envs: null } as const
   expect(replaceKey([key(1, -9, -1, { scope })], added, { overlapMs: 0 }).at(-1)).toMatchObject({ scope })
   const ofCi = { ...added, name: 'ci' }
@@ -118,7 +118,7 @@ test('refuses an expiry that is not in the next ten years', () => {
     expect(() => addKey([], added, { ...EVERYTHING, expiresAt })).toThrow(code('invalid_request'))
 })
 
-test('forgets keys that ended more than 30 days ago, and the oldest of many, but never the newest default key', () => {
+test('forgets keys that expired over 30 days ago, and the oldest of many, but never the newest default key', () => {
   const old = -31 * DAY_MS
   const scope = { access: 'read', envs: null } as const
   const ended = Array.from({ length: MAX_ENDED_KEYS + 20 }, (_, i) =>

@@ -12,10 +12,10 @@ const MAX_NAMES = 50
 /** How many keys of a name are valid at once, because of overlaps. */
 export const MAX_VALID_KEYS = 5
 
-/** How long ended keys are remembered, so that requests signed with them are recognised. */
+/** How long expired and revoked keys are remembered, so that requests signed with them are recognised. */
 const REMEMBERED_MS = 30 * 86_400_000
 
-/** How many ended keys of a project are remembered. */
+/** How many expired or revoked keys of a project are remembered. */
 export const MAX_ENDED_KEYS = 100
 
 /** The longest time until a key expires. */
@@ -37,7 +37,7 @@ export function isExpired(key: End, now: Date): boolean {
   return key.notAfter !== null && key.notAfter <= now
 }
 
-/** A key as administrators see it; `until` is when it ends or ended, null if it lasts. */
+/** A key as administrators see it; `until` is when it stops or stopped being valid, null if it lasts. */
 export type ListedKey = Pick<ProjectKey, 'name' | 'publicKey' | 'createdAt' | 'scope' | 'lastUsedAt'> & {
   readonly state: KeyState
   readonly until: Date | null
@@ -55,7 +55,7 @@ export type EndedExchangedKey = Pick<ListedKey, 'name' | 'publicKey' | 'createdA
   readonly revoked: boolean
 }
 
-/** Returns the valid keys, the newest first, and those that ended in the last 30 days if `ended`. */
+/** Returns the valid keys, newest first, and with `ended` those that expired or were revoked in the last 30 days. */
 export function listKeys(
   keys: readonly ProjectKey[],
   now: Date,
@@ -72,7 +72,7 @@ export function listExchanged({ rule, expiresAt, ...key }: ExchangedKey): Listed
   return { ...key, name: rule, state: 'active', until: expiresAt }
 }
 
-/** Lists one that has ended. */
+/** Lists one that has expired or was revoked. */
 export function listEnded({ endedAt, revoked, ...key }: EndedExchangedKey): ListedKey {
   return { ...key, state: revoked ? 'revoked' : 'expired', until: endedAt }
 }
@@ -87,7 +87,7 @@ function stateOf(key: ProjectKey, now: Date): KeyState {
   return isReplaced(key) ? 'replaced' : 'active'
 }
 
-/** Why an ended key ended. */
+/** Why a key is no longer valid. */
 export function endedState(key: End): 'expired' | 'revoked' {
   return isRevoked(key) ? 'revoked' : 'expired'
 }
@@ -97,7 +97,7 @@ function endOf(key: End & Pick<ProjectKey, 'revokedAt'>): Date | null {
   return isRevoked(key) ? (key.revokedAt ?? key.notAfter) : key.notAfter
 }
 
-/** Whether a key is valid, or ended at most 30 days ago. */
+/** Whether a key is valid, or expired or was revoked in the last 30 days. */
 export function isRemembered(key: End & Pick<ProjectKey, 'revokedAt'>, now: Date): boolean {
   const end = endOf(key)
   return end === null || now.getTime() - end.getTime() < REMEMBERED_MS
@@ -107,7 +107,7 @@ function isRevoked({ notAfter }: End): boolean {
   return notAfter?.getTime() === REVOKED.getTime()
 }
 
-/** Whether a valid key ends earlier than it was to expire. */
+/** Whether a valid key stops being valid earlier than it was to expire. */
 function isReplaced({ notAfter, expiresAt }: ProjectKey): boolean {
   return notAfter !== null && notAfter.getTime() !== expiresAt?.getTime()
 }
@@ -161,9 +161,9 @@ export function replaceKey(
     throw apiError('invalid_request', 'publicKey: the project already has this key')
   const namesake = keys.filter(({ name }) => name === added.name).toSorted(byAge)
   const replaceable = validAt(namesake, now)
-  // The first key can be replaced even after it ended, so that a project is never lost.
+  // The first key can be replaced even if it has expired or was revoked, so that a project is never lost.
   if (replaceable.length === 0 && added.name !== DEFAULT_KEY)
-    throw apiError('not_found', 'The project has no valid key with this name. Add one instead.')
+    throw apiError('not_found', 'The project has no active key with this name. Add one instead.')
   if (replaceable.length === 0) requireFewNames(valid)
   const replaced = replaceable[0] ?? namesake[0]
   const end = new Date(now.getTime() + overlapMs)
@@ -176,7 +176,7 @@ export function replaceKey(
   // The last key of the name is remembered, so its row was removed or changed: a rotation must not widen its access.
   const access = scope ?? replaced?.scope
   if (access === undefined)
-    throw apiError('invalid_request', 'scope: required, because the vault does not have the replaced key any more')
+    throw apiError('invalid_request', 'scope: is required, because the replaced key is no longer stored')
   const inherited = expiresAt === undefined ? (replaced?.expiresAt ?? null) : expiresAt
   return remembered([...ended, keyOf(added, access, inherited)], now)
 }
@@ -219,12 +219,15 @@ const isDefault = ({ name }: ProjectKey): boolean => name === DEFAULT_KEY
 const isSamePublicKey = (one: Pick<ProjectKey, 'publicKey'>, other: Pick<ProjectKey, 'publicKey'>): boolean =>
   Buffer.compare(one.publicKey, other.publicKey) === 0
 
-/** A public key that ended may be added again. */
+/** A public key that has expired or was revoked may be added again. */
 function without(keys: readonly ProjectKey[], added: NewKey): readonly ProjectKey[] {
   return keys.filter((key) => !isSamePublicKey(key, added))
 }
 
-/** The valid keys and the last ended ones. The newest `default` key always stays: a rotation continues its scope. */
+/**
+ * The valid keys and the last expired or revoked ones. The newest `default` key always stays: a rotation continues its
+ * scope.
+ */
 function remembered(keys: readonly ProjectKey[], now: Date): readonly ProjectKey[] {
   const newestDefault = keys.filter(isDefault).toSorted(byAge)[0]
   const ended = keys

@@ -183,7 +183,7 @@ export const projectEndpoints = [
     summary: 'Add a key to a project. A generated private key is returned once and not stored.',
     params: projectParams,
     body: z.strictObject({
-      name: keyName.meta({ description: 'A name that no valid key of the project has.' }),
+      name: keyName.meta({ description: 'A name that no active key of the project has.' }),
       publicKey: publicKey.optional(),
       scope: scope
         .default({ access: 'read-write', envs: null })
@@ -203,14 +203,14 @@ export const projectEndpoints = [
     method: 'GET',
     path: '/v1/admin/projects/:id/keys',
     operationId: 'listProjectKeys',
-    summary: 'List the valid keys of a project, newest first',
+    summary: 'List the active keys of a project, newest first',
     params: projectParams,
     query: z.object({
       ended: z
         .enum(['true', 'false'], 'must be true or false')
         .default('false')
         .transform((text) => text === 'true')
-        .meta({ description: 'Whether to include keys that ended in the last 30 days.' }),
+        .meta({ description: 'Whether to include keys that expired or were revoked in the last 30 days.' }),
     }),
     answer: z.array(projectKey),
     errors: ['not_found'],
@@ -225,7 +225,7 @@ export const projectEndpoints = [
     method: 'GET',
     path: '/v1/admin/keys',
     operationId: 'listKeys',
-    summary: 'List the valid keys of all projects, newest first per project',
+    summary: 'List the active keys of all projects, newest first per project',
     answer: z.array(projectKey.extend({ project: z.string() }).meta({ id: 'KeyOfProject' })),
     handle: async ({ caller }, { projects, audit }) => {
       const listed = (await projects.allKeys()).filter(({ project }) => hasAccess(caller, project))

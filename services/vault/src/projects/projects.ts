@@ -32,7 +32,7 @@ import {
 } from './project-keys.ts'
 import type { SigningProjects } from './signing-projects.ts'
 
-/** A project as administrators see it, with its valid keys, the newest first. Its id is its name. */
+/** A project as administrators see it, with its active keys, newest first. Its id is its name. */
 export type Project = {
   readonly id: string
   readonly name: string
@@ -59,11 +59,11 @@ export type ProjectStore = {
     decide: (project: SealedProject) => SealedProject,
     entryFor: (changed: SealedProject) => NewEntry,
   ): Promise<boolean>
-  /** The valid keys of a project, or of all, that were admitted for ID tokens. */
+  /** The active keys of a project, or of all, that were admitted for ID tokens. */
   exchangedKeys(projectUid?: string): Promise<readonly ExchangedKey[]>
-  /** The last of them that ended in the last 30 days. */
+  /** The latest of them that expired or were revoked in the last 30 days. */
   endedExchangedKeys(projectUid: string): Promise<readonly EndedExchangedKey[]>
-  /** Ends a valid key that was admitted for an ID token. Returns false if no such key has the fingerprint. */
+  /** Revokes an active key that was admitted for an ID token. Returns false if no such key has the fingerprint. */
   revokeExchangedKey(
     name: string,
     by: Editor,
@@ -138,7 +138,7 @@ export function createProjects(deps: {
     },
 
     /**
-     * Adds a key with a name that no valid key of the project has.
+     * Adds a key with a name that no active key of the project has.
      *
      * @param input see {@link PublicKeySource}
      * @throws ApiError not_found, invalid_public_key, key_exists, too_many_keys, invalid_request if the expiry is not in the
@@ -224,7 +224,7 @@ export function createProjects(deps: {
       return newestFirst([...own, ...exchanged.map(listExchanged), ...ended.map(listEnded)])
     },
 
-    /** Returns the valid keys of all projects, by the name of the project and then the newest first. */
+    /** Returns the active keys of all projects, sorted by the name of the project, then newest first. */
     allKeys: async (): Promise<readonly { readonly project: string; readonly keys: readonly ListedKey[] }[]> => {
       const now = new Date(clock.now())
       const [all, exchanged] = await Promise.all([store.list(), store.exchangedKeys()])
@@ -237,8 +237,8 @@ export function createProjects(deps: {
     },
 
     /**
-     * Revokes a valid key at all replicas, even if it is the only one. If the project does not have it, the project changes
-     * all the same: a key whose row is missing at this moment is invalid when the row is restored.
+     * Revokes an active key at all replicas, even if it is the only one. If the project does not have it, the project
+     * changes all the same: a key whose row is missing at this moment is invalid when the row is restored.
      *
      * @throws ApiError not_found
      */

@@ -86,7 +86,7 @@ export function createSigningProjects(deps: {
     const key = keyOf(found, Buffer.from(publicKeyHex, 'hex'))
     if (key === undefined) return project
     const signer = { ...project, keys: new Map([[publicKeyHex, key]]) }
-    // An ended key may be admitted again.
+    // An expired or revoked key may be admitted again.
     exchanged.set(place, {
       signer,
       until: clock.now() + (key.exchanged === undefined ? ABSENT_TTL_MS : PRESENT_TTL_MS),

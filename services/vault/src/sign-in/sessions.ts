@@ -152,7 +152,7 @@ export function createSessions(deps: {
       return grants && { id, actor: actorOf(subject), name, expiresAt, grants }
     },
 
-    /** Returns the sessions that have not ended, also those of earlier settings. */
+    /** Returns the sessions that have not ended, including those of earlier settings. */
     list: async (): Promise<readonly ListedSession[]> =>
       (await store.list(new Date(clock.now())))
         .filter(rows.accept)

@@ -39,7 +39,7 @@ export function createSignedRequests(deps: {
   nonces: Pick<Nonces, 'spend' | 'now'>
   keyUses: Pick<KeyUses, 'note'>
   clock: Clock
-  /** Called for each timely request with a valid signature of a key that has ended. */
+  /** Called for each timely request with a valid signature of an expired or revoked key. */
   onEndedKey: (state: 'expired' | 'revoked') => void
 }) {
   const { signingProjects, nonces, keyUses, clock, onEndedKey } = deps
@@ -103,7 +103,7 @@ export function createSignedRequests(deps: {
     }
   }
 
-  /** Counts a request of an ended key. Its client gets the answer for an unknown key. */
+  /** Counts a request of an expired or revoked key. Its client gets the answer for an unknown key. */
   function refuseEnded({ name }: SigningProject, key: SigningKey): Error {
     onEndedKey(endedState(key))
     return endedKey(keyActor(key.fingerprint(), key.name), name)

@@ -192,7 +192,7 @@ export function createWebhooks(deps: {
       if (!isRemoved) throw apiError('not_found')
     },
 
-    /** Adds a test event, also to a stopped webhook. @returns the id of the delivery @throws ApiError not_found */
+    /** Adds a test event, even to a stopped webhook. @returns the id of the delivery @throws ApiError not_found */
     test: async (project: string, id: string, by: Editor): Promise<string> => {
       const createdAt = new Date(sharedClock.now())
       const delivery = newId()

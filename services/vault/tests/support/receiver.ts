@@ -24,7 +24,7 @@ export type Event = {
 /** A receiver of webhooks, which verifies every request. */
 export type Receiver = {
   readonly url: string
-  /** The requests so far, also those that were answered with an error. */
+  /** The requests so far, including those that were answered with an error. */
   readonly events: Event[]
   /** The problems of requests that did not verify. */
   readonly refused: string[]

@@ -30,9 +30,9 @@ test('an administrator signs in with a token once for all tabs and reloads, unti
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   expect(sent.map(({ url }) => url).filter((url) => url.includes('/v1/'))).toEqual([`${site.vault.url}/v1/sign-in`])
   for (const wrong of ['a-wrong-token', 'no token ✗']) {
-    await page.getByLabel('Administrator token').fill(wrong)
+    await page.getByLabel('Admin token').fill(wrong)
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByText('This is not a valid administrator token').waitFor()
+    await page.getByText('This is not a valid admin token').waitFor()
   }
   expect(await problems('sign-in-refused')).toEqual([])
   // What password managers look for.
@@ -83,7 +83,7 @@ test('the console stores only the chosen theme', async () => {
   expect(await stored(visit)).toBe('[{"theme":"light"},{}][]')
 })
 
-test('when the token ends, the page asks for another one and continues', async () => {
+test('when the token is revoked, the page asks for another one and continues', async () => {
   const token = await site.tokenOf({ name: 'Grace', role: 'administrator' })
   const visit = await site.open('/projects', DESKTOP, token)
   const { page, problems } = visit

@@ -141,7 +141,7 @@ test('typed text is kept hidden when the session ends, and continues with the sa
   await admin(site.vault.url, 'DELETE', '/sessions')
   await adding.getByLabel('Name').fill('OTHER')
   await adding.getByRole('button', { name: 'Add secret' }).click()
-  await again.getByLabel('Administrator token').fill(ADMIN_TOKEN)
+  await again.getByLabel('Admin token').fill(ADMIN_TOKEN)
   await again.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('button', { name: 'Admin token' }).waitFor()
   await page.getByText('UNSENT', { exact: true }).waitFor()
@@ -166,7 +166,7 @@ test('an administrator lists and revokes sessions', async () => {
   expect(body).not.toContainEqual(expect.objectContaining({ actor: 'oidc:grace' }))
 })
 
-test('a person without a role learns why', async () => {
+test('a person without a role sees the reason', async () => {
   const visit = await open('/projects')
   const { page } = visit
   await signIn(visit, 'eve')

@@ -64,7 +64,7 @@ test('a rule is added, its keys are listed and marked, and it is removed with th
   await page.getByText('1 active key', { exact: true }).waitFor()
 })
 
-test('an auditor sees rules without actions, also on a phone', async () => {
+test('an auditor sees rules without actions, even on a phone', async () => {
   await admin(site.vault.url, 'POST', '/projects/shop/trust-rules', {
     ...{ name: 'a-rule-with-a-long-name-that-has-to-wrap-somewhere', issuer: 'https://gitlab.example.org' },
     ...{ audience: 'https://vault.example.org', claims: { project_path: 'octo-org/a-long-project-name/*' } },

@@ -86,7 +86,7 @@ test('a webhook is added, tested, disabled, enabled, moved and deleted', async (
   await page.getByRole('cell', { name: 'deleted a webhook' }).waitFor()
 })
 
-test('an auditor sees webhooks and their deliveries without actions, also on a phone', async () => {
+test('an auditor sees webhooks and their deliveries without actions, even on a phone', async () => {
   const url = `https://receiver.example/${'a-long-path/'.repeat(12)}`
   await admin(site.vault.url, 'POST', '/projects/shop/webhooks', { url })
   await put('A')

@@ -73,7 +73,7 @@ function addKeys(admin: Command, terminal: Terminal): void {
     .addHelpText('after', KEYS_HELP)
   keys
     .command('list <project>', { isDefault: true })
-    .description('List the active keys of a project, also those exchanged under a trust rule')
+    .description('List the active keys of a project, including those exchanged under a trust rule')
     .option('--ended', 'Include keys that expired or were revoked in the last 30 days')
     .action((project: string, _options, command: Command) =>
       keyCommands.list(project, command.optsWithGlobals(), terminal),
@@ -98,7 +98,7 @@ function addKeys(admin: Command, terminal: Terminal): void {
 
 function addRotate(command: Command, terminal: Terminal): void {
   command
-    .description('Replace a key, by default the one named default, also after it ended; prints the new private key')
+    .description('Replace a key and print the new private key; an expired or revoked default key can be replaced too')
     .addOption(publicKeyOption('Public key to use instead of a new key pair'))
     .addOption(
       new Option('--overlap <seconds>', 'Time the replaced key stays active, at most 600; 0 revokes it immediately')

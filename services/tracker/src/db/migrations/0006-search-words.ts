@@ -1,8 +1,8 @@
 import { type Kysely, type Migration, sql } from 'kysely'
 
 const STATEMENTS = [
-  // All words of names, also numbers and short ones: the last word of a search is looked up here by its beginning. In the
-  // order of bytes, so that the primary key finds beginnings.
+  // All words of names, including numbers and short ones: the last word of a search is looked up here by its beginning.
+  // In the order of bytes, so that the primary key finds beginnings.
   'drop index search_words_trigrams',
   'alter table search_words alter word type text collate "C"',
   `create or replace function add_search_words() returns trigger language plpgsql as $$

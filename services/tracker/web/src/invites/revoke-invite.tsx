@@ -9,8 +9,8 @@ import type { Invite } from '../api/client.ts'
 /**
  * Revokes an unused invite after a confirmation.
  *
- * @param props `owner` is the member who created it, if that is not the reader; `outdated` are the queries to repeat, also
- *   if the invite was used in the meantime
+ * @param props `owner` is the member who created it, if that is not the reader; `outdated` are the queries to repeat,
+ *   even if the invite was used in the meantime
  */
 export function RevokeInvite(props: {
   invite: Invite

@@ -9,7 +9,7 @@ type Scope = ApiToken['scopes'][number]
 
 const SCOPES: readonly (readonly [Scope, string])[] = [
   ['torznab', 'Search with Torznab, and read feeds of your saved searches and bookmarks.'],
-  ['download', 'Download .torrent files, which announce as you until the token ends.'],
+  ['download', 'Download .torrent files, which announce as you until the token expires or is revoked.'],
   ['upload', 'Upload torrents in your name.'],
   ['read', 'Read lists and pages of torrents.'],
   ['account', 'Read your email address, statistics, transfers and notices; change bookmarks and saved searches.'],

@@ -83,7 +83,7 @@ function ResetPasskey({ id, onClose }: { id: string; onClose: () => void }) {
       <PasskeyConsequences active={active} whose="your" />
       <label className="switch">
         <input type="checkbox" checked={keepAnnounceKeys} onChange={({ target }) => setKeeping(target.checked)} />
-        Keep torrents working that were downloaded with API tokens or feed addresses
+        Keep torrents downloaded with API tokens or feed addresses working
       </label>
     </Confirm>
   )

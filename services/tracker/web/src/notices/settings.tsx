@@ -7,7 +7,7 @@ import { noticeSettings } from './queries.ts'
 
 type Kind = Notice['kind']
 
-/** Notices about the account itself cannot be switched off. */
+/** Notices about the account itself cannot be disabled. */
 const TEXTS: Readonly<Record<Exclude<Kind, 'second-factor' | 'token' | 'warning'>, string>> = {
   approval: 'One of my torrents is approved',
   rejection: 'One of my torrents is rejected',

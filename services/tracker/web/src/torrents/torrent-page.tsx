@@ -79,7 +79,7 @@ function StateReason({ torrent: { state, stateReason, uploaderId } }: { torrent:
       <p>
         Reason: <bdi>{stateReason}</bdi>
       </p>
-      {canCorrect && <p>Edit the torrent, and moderators review it again.</p>}
+      {canCorrect && <p>If you edit the torrent, moderators will review it again.</p>}
     </div>
   )
 }

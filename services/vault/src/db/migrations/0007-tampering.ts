@@ -149,7 +149,7 @@ const VERSIONS = [
 
 /**
  * Entries of the log are listed by `seq`, which the run-time role cannot choose, unlike their ids; and each can be shown.
- * A seal is authenticated, also when its rows are dropped. One of an earlier release, which is not, cannot follow.
+ * A seal is authenticated, even when its rows are dropped. One of an earlier release, which is not, cannot follow.
  */
 const LOG = [
   'drop index audit_project_id_id, audit_action_id',

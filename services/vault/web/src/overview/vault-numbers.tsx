@@ -30,7 +30,7 @@ export function VaultNumbers(props: { overview: Overview; day: Activity['items']
         {
           label: 'Expiring keys',
           value: formatCount(endingKeys),
-          note: 'replaced, or within 7 days',
+          note: 'replaced, or expiring within 7 days',
           isUrgent: endingKeys > 0,
         },
         { label: 'Fetches', value: sum('fetches'), note: 'last 24 hours' },

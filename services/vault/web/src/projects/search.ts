@@ -16,7 +16,7 @@ export type ProjectTab = (typeof TABS)[number]
 
 export type ProjectSearch = {
   readonly tab?: ProjectTab | undefined
-  /** Whether ended keys are shown. */
+  /** Whether expired and revoked keys are shown. */
   readonly ended?: 'yes' | undefined
   readonly env?: string | undefined
   readonly range?: Range | undefined

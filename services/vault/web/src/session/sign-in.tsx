@@ -85,7 +85,7 @@ function SignInForm({ isAgain }: { isAgain: boolean }) {
         {/* Password managers save nothing without a name. */}
         <input name="username" autoComplete="username" value="administrator" readOnly hidden />
         <TextField
-          label="Administrator token"
+          label="Admin token"
           name="token"
           type="password"
           autoComplete="current-password"
@@ -112,5 +112,5 @@ async function begin(token: string): Promise<SignedInAdministrator> {
 }
 
 function wrongToken(): ApiError {
-  return new ApiError({ status: 401, code: 'unauthorized', message: 'token: this is not a valid administrator token' })
+  return new ApiError({ status: 401, code: 'unauthorized', message: 'token: this is not a valid admin token' })
 }

@@ -68,7 +68,7 @@ export function useConsole(env: Readonly<Record<string, string>> = {}): Console 
 }
 
 export async function signIn({ page }: Visit, token: string): Promise<void> {
-  await page.getByLabel('Administrator token').fill(token)
+  await page.getByLabel('Admin token').fill(token)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('navigation', { name: 'Main' }).waitFor()
 }

@@ -181,7 +181,7 @@ function Addresses() {
     <section className="block-list" aria-labelledby="unlogged-requests">
       <h2 id="unlogged-requests">Refused and anonymous requests</h2>
       <p className="muted">
-        Counted per address and hour instead of logged. Most tools request the capabilities, which need no key.
+        Counted per hour for each address instead of logged. Most tools request the capabilities, which need no key.
       </p>
       {data === undefined ? (
         <Pending error={error} onRetry={() => void refetch()} rows={3} label="Loading addresses…" />

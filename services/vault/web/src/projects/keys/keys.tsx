@@ -40,7 +40,7 @@ export function Keys({ project, ended }: { project: string; ended: boolean }) {
                 void navigate({ search: { ended: ended ? undefined : 'yes' }, resetScroll: false, replace: true })
               }
             />
-            Show ended keys
+            Show expired and revoked keys
           </label>
           {mayWrite && (
             <Button kind="main" onClick={() => setAsked({ what: 'add' })}>

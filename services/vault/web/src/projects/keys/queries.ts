@@ -1,7 +1,9 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { api, read } from '../../api/client.ts'
 
-/** The active keys of a project, newest first, and those that ended in the last 30 days if `ended`. */
+/**
+ * The active keys of a project, newest first, and with `ended` those that expired or were revoked in the last 30 days.
+ */
 export const keysOf = (name: string, ended = false) =>
   queryOptions({
     queryKey: ['keys', name, ended],

@@ -29,7 +29,7 @@ export function DeleteSecret(props: { project: string; secret: SecretMetadata; o
       <p>
         This permanently deletes <code>{secret.key}</code> in {secret.env} of project {project}, with{' '}
         {count === undefined ? 'all its versions' : count === 1 ? 'its only version' : `all ${count} versions`}.
-        Applications no longer receive it from their next fetch.
+        Applications stop receiving it at their next fetch.
       </p>
     </Confirm>
   )
