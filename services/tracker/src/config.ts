@@ -74,8 +74,8 @@ export const settings = z.object({
     ),
     UPLOAD_APPROVAL: approval.describe('`manual`: uploads by members wait for a moderator.'),
     EDIT_APPROVAL: approval.describe(
-      'With `UPLOAD_APPROVAL=manual`: edits of approved torrents by members wait for a moderator (`manual`), or are ' +
-        'only logged.',
+      'With `UPLOAD_APPROVAL=manual`: edits by members hide an approved torrent until a moderator approves it again ' +
+        '(`manual`), or are only logged.',
     ),
     ADDRESS_LOG_DAYS: integer({ min: 0, max: 366, fallback: 30 }).describe(
       'Days to keep the IP address of a user after the last request from it, for administrators who look for shared ' +

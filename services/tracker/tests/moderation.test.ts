@@ -125,7 +125,9 @@ test('a rejected torrent that its uploader edits is reviewed again, and the reje
     state: 'rejected',
   })
   for (const edit of [{ description: 'From a print' }, { imdb: 'tt0015324' }]) {
-    expect((await member.patch(`/api/torrents/${id}`, edit)).json).toMatchObject({ state: 'pending' })
+    expect((await member.patch(`/api/torrents/${id}`, edit)).json).toMatchObject({
+      ...{ state: 'pending', stateReason: expect.stringContaining('. Rejected before: no source') },
+    })
     await reject()
   }
   expect((await member.patch(`/api/torrents/${id}`, { name: 'Corrected' })).json).toMatchObject({ state: 'pending' })

@@ -216,6 +216,14 @@ test('members who completed a torrent without seeders are asked to seed it', asy
   await tracker.sql('update torrent_stats set seeders = 1 where torrent_id = $1', [id])
   expect((await ask(asker)).status).toBe(409)
   await tracker.sql('update torrent_stats set seeders = 0 where torrent_id = $1', [id])
+  await tracker.sql('update user_torrents set completed_at = null where user_id = $1', [seeder.id])
+  await tracker.sql('update user_torrents set completed_at = null where user_id = $1', [asker.id])
+  // No one to ask, so others can still ask.
+  expect((await ask(uploader)).json).toEqual({ members: 0 })
+  await tracker.sql('update user_torrents set completed_at = $1 where torrent_id = $2 and user_id <> $3', [
+    ...[new Date(NOON), id, idle.id],
+  ])
+  await tracker.sql('update torrent_stats set seeders = 0 where torrent_id = $1', [id])
   const answers = await Promise.all([ask(asker), ask(asker)])
   expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409])
   expect((await ask(idle)).status).toBe(409)

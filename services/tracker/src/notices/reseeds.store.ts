@@ -21,6 +21,9 @@ export function createReseedStore(db: Db): ReseedStore {
         if (torrent === undefined) return 'unknown'
         if (torrent.seeders > 0) return 'seeded'
         if ((await requestsOf(trx, request)) >= request.userLimit) return 'limited'
+        const recipients = await recipientsOf(trx, request, torrent.uploader_id)
+        // Otherwise members would be told that others were asked.
+        if (recipients.length === 0) return 0
         const recorded = await trx
           .insertInto('reseed_requests')
           .values({ torrent_id: torrentId, user_id: userId, requested_at: at })
@@ -32,7 +35,6 @@ export function createReseedStore(db: Db): ReseedStore {
           )
           .executeTakeFirst()
         if (recorded.numInsertedOrUpdatedRows === 0n) return 'asked'
-        const recipients = await recipientsOf(trx, request, torrent.uploader_id)
         await notify(
           trx,
           { actorId: userId, at },

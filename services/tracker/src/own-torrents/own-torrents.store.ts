@@ -1,10 +1,10 @@
 import { errorCode } from '@vault-and-tracker/service-kit/core/errors'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../db/schema.ts'
-import { MAX_EXACT_TOTAL, MAX_OFFSET, totalOf } from '../pagination.ts'
+import { MAX_EXACT_TOTAL, MAX_OFFSET, type Total, totalOf } from '../pagination.ts'
 import type { TorrentState } from '../search/listed-torrent.ts'
 import { OutOfTime } from '../search/search-queue.ts'
-import type { OwnList, OwnPage, OwnQuery, OwnSort, OwnTorrent, OwnTorrentStore } from './own-torrents.ts'
+import type { OwnList, OwnPage, OwnQuery, OwnSort, OwnTorrent, OwnTorrentStore, OwnTotals } from './own-torrents.ts'
 
 /** The torrents of members in Postgres, where announces arrive within seconds. @param db cancels long statements */
 export function createOwnTorrentStore(db: Db): OwnTorrentStore {
@@ -27,8 +27,8 @@ export function createOwnTorrentStore(db: Db): OwnTorrentStore {
 
     totals: async (query) => {
       const [sums] = await read(sumsOf(query))
-      const { counted = 0, size = 0, uploaded = 0, downloaded = 0 } = sums ?? {}
-      return { ...totalOf(counted), size, uploaded, downloaded }
+      const { counted = 0, size = 0, uploaded = 0, downloaded = 0, seeding = 0 } = sums ?? {}
+      return { ...totalOf(counted), size, uploaded, downloaded, seeding }
     },
   }
 }
@@ -81,16 +81,19 @@ const KEYS: Readonly<Record<OwnSort, RawBuilder<unknown>>> = {
   seeders: sql`(select seeders from torrent_stats where torrent_id = transfer.torrent_id)`,
 }
 
+function isSeeding({ activeSince }: OwnQuery): RawBuilder<unknown> {
+  return sql`coalesce(last_state = 'seeder' and last_seen_at > ${activeSince}, false)`
+}
+
 /** Sorts before it looks up the torrents of the page. */
 function itemsOf(query: OwnQuery, { page, limit, sort, order }: OwnPage): RawBuilder<Row> {
-  const isSeeding = sql`coalesce(last_state = 'seeder' and last_seen_at > ${query.activeSince}, false)`
   const direction = order === 'asc' ? sql`asc` : sql`desc`
   // In this order, uploads come from their index.
   const key = query.list === 'uploads' && sort === 'created' ? sql`uploaded_at` : KEYS[sort]
   const sorted = sql`${query.list === 'duties' ? sql`is_seeding, ` : sql``}key ${direction}, torrent_id ${direction}`
   return sql<Row>`
     select * from (
-      select transfer.*, ${isSeeding} as is_seeding, ${key} as key from (${transfersOf(query)}) as transfer
+      select transfer.*, ${isSeeding(query)} as is_seeding, ${key} as key from (${transfersOf(query)}) as transfer
       order by ${sorted} limit ${limit} offset ${(page - 1) * limit}
     ) as transfer cross join lateral (
       select id, case when is_visible then name else encode(info_hash, 'hex') end as name, size, state,
@@ -114,14 +117,15 @@ function bytesOf(column: string): RawBuilder<number> {
   return sql`least(sum(${sql.ref(column)}), ${Number.MAX_SAFE_INTEGER})::bigint`
 }
 
-type Sums = { readonly counted: number; readonly size: number; readonly uploaded: number; readonly downloaded: number }
+type Sums = Omit<OwnTotals, keyof Total> & { readonly counted: number }
 
 function sumsOf(query: OwnQuery): RawBuilder<Sums> {
   return sql`
     select count(*) as counted, ${bytesOf('size')} as size, ${bytesOf('uploaded_actual')} as uploaded,
-      ${bytesOf('downloaded_actual')} as downloaded
+      ${bytesOf('downloaded_actual')} as downloaded, count(*) filter (where is_seeding) as seeding
     from (
-      select size, coalesce(uploaded_actual, 0) as uploaded_actual, coalesce(downloaded_actual, 0) as downloaded_actual
+      select size, coalesce(uploaded_actual, 0) as uploaded_actual, coalesce(downloaded_actual, 0) as downloaded_actual,
+        ${isSeeding(query)} as is_seeding
       from (${transfersOf(query)}) as transfer cross join lateral (
         select size from torrents where id = transfer.torrent_id offset 0
       ) as torrent limit ${MAX_EXACT_TOTAL + 1}

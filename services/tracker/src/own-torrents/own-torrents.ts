@@ -46,7 +46,13 @@ export type OwnTorrent = {
 }
 
 /** Sums over all pages of a list, up to `MAX_EXACT_TOTAL` torrents. Bytes are without rates. */
-export type OwnTotals = Total & { readonly size: number; readonly uploaded: number; readonly downloaded: number }
+export type OwnTotals = Total & {
+  readonly size: number
+  readonly uploaded: number
+  readonly downloaded: number
+  /** How many of them the member is seeding. */
+  readonly seeding: number
+}
 
 export type OwnQuery = {
   readonly userId: string

@@ -107,6 +107,9 @@ test.each([
 test.each([
   ['harbour -x264', 'harbour', [['x264']]],
   ['-web-dl -S1E2 harbour', 'harbour', [['web', 'dl'], ['s01e02']]],
+  ['harbour -"dead calm" tide -"x264"', 'harbour   tide', [['dead', 'calm'], ['x264']]],
+  ['harbour -“dead”', 'harbour', [['dead']]],
+  ['harbour -"dead', 'harbour', [['dead']]],
   ['harbour - tide', 'harbour - tide', []],
   ['Example.Show-GROUP', 'Example.Show-GROUP', []],
   ['harbour -!', 'harbour -!', []],

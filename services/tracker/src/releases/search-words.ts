@@ -62,8 +62,8 @@ function beginningsOf(last: string, query: string): readonly string[] {
   return last.startsWith(unfinished) ? [unfinished] : [unfinished, last]
 }
 
-/** A word after a hyphen, as in `-x264`. In a release name, no space is before the hyphen. */
-const EXCLUSION = /(?<=^|\s)-(?=[\p{L}\p{N}])\S+/gu
+/** A word, or quoted words, after a hyphen, as in `-x264`. In a release name, no space is before the hyphen. */
+const EXCLUSION = /(?<=^|\s)-(?:["“”„][^"“”„]*["“”„]?|(?=[\p{L}\p{N}])\S+)/gu
 
 const MAX_EXCLUSIONS = 20
 

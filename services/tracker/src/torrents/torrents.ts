@@ -296,7 +296,9 @@ export function createTorrents(deps: {
         const changed = changedContent(current, { ...edit, category: chosen?.slug })
         if (!isRejected && (!isModerated || !isApproved || changed.length === 0)) return { changes, by }
         const what = changed.length === 0 ? 'details' : changed.join(', ')
-        const state = { state: 'pending', reason: `Changed by its uploader: ${what}` } as const
+        // The moderator who reviews it again may be another one.
+        const before = isRejected && current.stateReason ? `. Rejected before: ${current.stateReason}` : ''
+        const state = { state: 'pending', reason: `Changed by its uploader: ${what}${before}` } as const
         const waits = isRejected || editApproval === 'manual'
         return { changes: waits ? { ...changes, state } : changes, by: actedBy(clock, editor.id) }
       }

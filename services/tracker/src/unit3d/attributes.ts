@@ -82,11 +82,12 @@ export type UserFigures = {
   readonly downloaded: number
   readonly seeding: number
   readonly leeching: number
-  readonly duties: number
+  /** Torrents that the member still has to seed, and is not seeding. */
+  readonly hitAndRuns: number
 }
 
 /** A member in the shape of UNIT3D. The site has no bonus points and requires no ratio, so the buffer is that of ratio 1. */
-export function userResource({ username, group, uploaded, downloaded, seeding, leeching, duties }: UserFigures) {
+export function userResource({ username, group, uploaded, downloaded, seeding, leeching, hitAndRuns }: UserFigures) {
   const ratio = ratioOf(uploaded, downloaded)
   return {
     username,
@@ -98,6 +99,6 @@ export function userResource({ username, group, uploaded, downloaded, seeding, l
     seeding,
     leeching,
     seedbonus: '0',
-    hit_and_runs: duties,
+    hit_and_runs: hitAndRuns,
   }
 }

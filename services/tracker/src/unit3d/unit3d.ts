@@ -41,7 +41,7 @@ export function createUnit3d(deps: {
       userId: string,
     ): Promise<{ readonly id: string; readonly seeding?: number; readonly leeching?: number }>
   }
-  ownTorrents: { totals(userId: string, list: 'duties'): Promise<{ readonly total: number }> }
+  ownTorrents: { totals(userId: string, list: 'duties'): Promise<{ readonly total: number; readonly seeding: number }> }
   /** Without a slash at its end. */
   publicUrl: string
 }) {
@@ -127,11 +127,12 @@ export function createUnit3d(deps: {
     /** The figures of the account. @throws ApiError as `OwnTorrents.totals` does */
     async figures(account: Account): Promise<UserFigures> {
       const { username, role: group, uploaded, downloaded } = account
-      const [{ seeding = 0, leeching = 0 }, { total: duties }] = await Promise.all([
+      const [{ seeding = 0, leeching = 0 }, duties] = await Promise.all([
         deps.activity.statistics(account, account.id),
         deps.ownTorrents.totals(account.id, 'duties'),
       ])
-      return { username, group, uploaded, downloaded, seeding, leeching, duties }
+      const hitAndRuns = duties.total - duties.seeding
+      return { username, group, uploaded, downloaded, seeding, leeching, hitAndRuns }
     },
   }
 }

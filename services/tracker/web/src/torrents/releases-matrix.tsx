@@ -102,9 +102,9 @@ function Slots({ current, torrents }: { current: string; torrents: readonly List
 }
 
 /** What distinguishes a release from others of its resolution and source. */
-function slotText({ codec, hdr, editions, languages, isProper, isRepack, group }: Release): string {
+function slotText({ codec, hdr, audio, editions, languages, isProper, isRepack, group }: Release): string {
   const words = [
-    ...[codec, ...hdr, ...editions],
+    ...[codec, ...hdr, ...audio, ...editions],
     ...languages.map((language) => language.toUpperCase()),
     ...[isProper ? 'Proper' : null, isRepack ? 'Repack' : null, group],
   ].filter((word) => word !== null)

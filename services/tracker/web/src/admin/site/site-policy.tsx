@@ -12,6 +12,10 @@ const APPROVAL = [
   ['automatic', 'Published at once'],
   ['manual', 'Wait for a moderator'],
 ] as const
+const EDIT_APPROVAL = [
+  ['automatic', 'Published at once'],
+  ['manual', 'Hide the torrent until a moderator approves'],
+] as const
 const SECOND_FACTOR = [
   ['true', 'Required'],
   ['false', 'Optional'],
@@ -62,7 +66,7 @@ export function SitePolicy({ settings }: { settings: SiteSettings }) {
         <SelectField
           {...choice('editApproval', 'EDIT_APPROVAL')}
           label="Edits of approved torrents"
-          choices={withDefault(APPROVAL, defaults.editApproval)}
+          choices={withDefault(EDIT_APPROVAL, defaults.editApproval)}
         />
         <SelectField
           {...choice('staffSecondFactor', 'STAFF_SECOND_FACTOR')}
