@@ -143,12 +143,12 @@ test('restores an old version as a new one', async () => {
   expect(older).toHaveLength(3)
   for (const version of ['0', '5', '-1', '1.0', '99999999999', 'x', '2147483648'])
     expect((await admin(vault.url, 'POST', `${path}/${version}/restore`)).status).toBe(404)
-  const audit = await admin(vault.url, 'GET', '/audit?projectId=versions&action=restore')
+  const audit = await admin(vault.url, 'GET', '/audit?projectId=versions&action=restore&key=A')
   expect(audit.body).toEqual([
     expect.objectContaining({
       action: 'restore',
       env: 'production',
-      detail: { secretId: secret?.id, restored: 1, version: 4, revision: 4 },
+      detail: { secretId: secret?.id, key: 'A', restored: 1, version: 4, revision: 4 },
     }),
   ])
   await admin(vault.url, 'DELETE', `/secrets/${String(secret?.id)}`)

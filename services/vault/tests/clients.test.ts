@@ -84,5 +84,5 @@ test('the README of the Go client runs as printed', async () => {
   const [program = ''] = blocksOf('go', 'go')
   await run(folder, 'sh', '-euc', commands)
   writeFileSync(join(folder, '.data/hello/main.go'), program)
-  expect(await run(join(folder, '.data/hello'), 'go', 'run', '.')).toBe('hello\n')
+  expect(await run(join(folder, '.data/hello'), 'sh', '-euc', 'go mod tidy && go run .')).toBe('hello\n')
 })

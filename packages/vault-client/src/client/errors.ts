@@ -8,7 +8,7 @@ const REMEDIES = {
   missing_signature: 'the vault received no signature; check whether a proxy removes the Signature headers',
   unknown_project: 'the vault has no project with this name; ask an administrator to register it',
   invalid_signature:
-    'the vault refused the signature; the private key does not belong to the registered public key, or it was replaced or revoked',
+    'the vault refused the signature; the private key does not belong to the registered public key, or it was replaced, revoked or expired',
   expired: "this machine's clock and the vault's differ by more than five minutes",
   replayed_nonce: 'the vault has received this request before',
   forbidden: 'this key or token may not do that; ask an administrator for a wider scope',

@@ -1,4 +1,4 @@
-import { createPrivateKey, type JsonWebKey } from 'node:crypto'
+import { createHash, createPrivateKey, type JsonWebKey } from 'node:crypto'
 import { resolve } from 'node:path'
 import { generateKeyPair, importPrivateKey } from '@vault-and-tracker/http-signatures/sign'
 import { VaultError } from '../client/errors.ts'
@@ -174,11 +174,17 @@ export async function whoami(options: GlobalOptions & { env: string }, terminal:
     url: settings.url,
     project: settings.project,
     publicKey: client.publicKey,
+    fingerprint: fingerprintOf(client.publicKey),
     env: options.env,
     secrets: count ?? null,
   }
   const lines = Object.entries(said).map(
-    ([name, value]) => `${name.padEnd(10)} ${printable(String(value ?? 'not readable with the scope of this key'))}\n`,
+    ([name, value]) => `${name.padEnd(11)} ${printable(String(value ?? 'not readable with the scope of this key'))}\n`,
   )
   terminal.stdout.write(options.json === true ? jsonLine(said) : lines.join(''))
+}
+
+/** Identifies a public key in lists and in the audit log: the first 32 hex digits of its SHA-256. */
+function fingerprintOf(publicKeyHex: string): string {
+  return createHash('sha256').update(Buffer.from(publicKeyHex, 'hex')).digest('hex').slice(0, 32)
 }

@@ -267,6 +267,7 @@ function addSecrets(program: Command, terminal: Terminal, exit: (status: number)
       name(),
     ],
   ])
+    .option('--allow-empty', 'Export even if the environment has no secrets')
     .addHelpText('after', EXPORT_HELP)
     .action(async (_options, command: Command) => secrets.exportSecrets(await withEnv(command, terminal), terminal))
   program

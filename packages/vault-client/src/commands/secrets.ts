@@ -29,10 +29,16 @@ async function client(options: GlobalOptions, terminal: Terminal): Promise<Vault
   return createVaultClient(await clientSettings(options, terminal))
 }
 
-/** Reads the selected secrets. Warns about an empty environment, because its name may be misspelt. */
-async function readChosen(options: EnvOptions & SelectionOptions, terminal: Terminal): Promise<Secrets> {
+/** Reads the selected secrets. Warns about an empty environment, or refuses it, because its name may be misspelt. */
+async function readChosen(
+  options: EnvOptions & SelectionOptions & { allowEmpty?: boolean },
+  terminal: Terminal,
+): Promise<Secrets> {
   const secrets = await (await client(options, terminal)).getAll(options.env)
-  if (Object.keys(secrets).length === 0) tell(terminal, noSecretsText(options.env))
+  if (Object.keys(secrets).length === 0) {
+    if (options.allowEmpty === false) throw new CommandError(`${noSecretsText(options.env)}, or use --allow-empty`)
+    tell(terminal, noSecretsText(options.env))
+  }
   return selectSecrets(secrets, options, options.env)
 }
 
@@ -240,15 +246,28 @@ export function changesText({ added, changed, removed }: Changes, terminal: Term
     .join('')
 }
 
-/** `vault export`: prints all secrets, or writes them to a file that only its owner can read. */
-export async function exportSecrets(options: PrintOptions, terminal: Terminal): Promise<void> {
-  await print({ ...options, format: options.format ?? (options.json === true ? 'json' : 'dotenv') }, terminal)
+/**
+ * `vault export`: prints all secrets, or writes them to a file that only its owner can read.
+ *
+ * @throws CommandError if there are none, because the result may replace a file or a Kubernetes Secret
+ */
+export async function exportSecrets(
+  options: PrintOptions & { allowEmpty?: boolean },
+  terminal: Terminal,
+): Promise<void> {
+  await print(
+    { allowEmpty: false, ...options, format: options.format ?? (options.json === true ? 'json' : 'dotenv') },
+    terminal,
+  )
 }
 
 /** Formats for data. The other formats set environment variables, which can make programs run other code. */
 const DATA: ReadonlySet<Format> = new Set(['json', 'yaml'])
 
-async function print(options: PrintOptions & { format: Format }, terminal: Terminal): Promise<void> {
+async function print(
+  options: PrintOptions & { format: Format; allowEmpty?: boolean },
+  terminal: Terminal,
+): Promise<void> {
   const { format, name, output } = options
   const secrets = await readChosen(options, terminal)
   const problem = DATA.has(format) ? undefined : codeProblem(secrets, options)

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { generateKeyPair } from '@vault-and-tracker/http-signatures'
@@ -187,13 +188,21 @@ test.each([
   [['get'], '{}\n'],
   [['list'], ''],
   [['list', '--json'], '[]\n'],
-  [['export'], ''],
+  [['export', '--allow-empty'], ''],
 ])('%j warns about an environment without secrets, and exits with 0', async (args, out) => {
   await using server = await startFakeVault(publicKeyHex)
   expect(await vault([...args, '--env', 'prodution'], projectOf(server.url))).toMatchObject({
     ...{ status: 0, out },
     err: expect.stringContaining('prodution has no secrets'),
   })
+})
+
+test('export refuses an environment without secrets, and leaves its file alone', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  const file = join(newFolder(), 'secrets.env')
+  const refused = await vault(['export', '--env', 'prodution', '--output', file], projectOf(server.url))
+  expect(refused).toMatchObject({ status: 1, out: '', err: expect.stringContaining('prodution has no secrets') })
+  expect(existsSync(file)).toBe(false)
 })
 
 test('import shows changed keys without values, asks, and stores only the changes', async () => {
@@ -261,6 +270,7 @@ test('login saves a profile without the key, and whoami shows it', async () => {
   })
   expect(JSON.parse((await vault(['whoami', '--json'], { HOME: home })).out)).toEqual({
     ...{ url: server.url, project: 'shop', publicKey: publicKeyHex, env: 'staging', secrets: 0 },
+    fingerprint: createHash('sha256').update(Buffer.from(publicKeyHex, 'hex')).digest('hex').slice(0, 32),
   })
   expect(await vault(['whoami', '--profile', 'other'], { HOME: home })).toMatchObject({
     status: 2,

@@ -233,7 +233,7 @@ export function createSecretStore(
         await dropOldVersions(trx, [{ id, version: next }], limits)
         const project = { uid: secret.project_uid, name: secret.name }
         await finish(trx, before, { key: secret.key, version: next }, project, (revision) =>
-          entryFor(secret.env, next, revision),
+          entryFor(secret, next, revision),
         )
         return next
       }),

@@ -135,7 +135,7 @@ export type SecretStore = {
     version: { id: string; version: number; now: Date },
     by: Editor,
     reencrypt: Values['reencrypt'],
-    entryFor: (env: string, version: number, revision: number) => NewEntry,
+    entryFor: (secret: { env: string; key: string }, version: number, revision: number) => NewEntry,
   ): Promise<number | undefined>
 }
 
@@ -307,12 +307,12 @@ export function createSecrets(deps: { store: SecretStore; values: Values; clock:
      */
     restore: async (id: string, version: number, by: Editor): Promise<number> => {
       if (version > MAX_VERSION) throw apiError('not_found')
-      const entryFor = (env: string, next: number, revision: number) =>
+      const entryFor = ({ env, key }: { env: string; key: string }, next: number, revision: number) =>
         newEntry(clock, {
           action: 'restore',
           env,
           by,
-          detail: { secretId: id, restored: version, version: next, revision },
+          detail: { secretId: id, key, restored: version, version: next, revision },
         })
       const restored = await byAdministrator(
         id,

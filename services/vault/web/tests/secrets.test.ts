@@ -96,6 +96,16 @@ test('a name that exists is overwritten only with a warning', async () => {
   expect((await valuesOf('staging'))['STRIPE_API_KEY']).not.toBe('replaced')
 })
 
+test('an empty value is not stored', async () => {
+  const { page } = await site.open('/projects/shop?tab=secrets', DESKTOP, editor)
+  const before = await valuesOf('production')
+  await page.getByRole('button', { name: 'Replace SMTP_PASSWORD in production' }).click()
+  await page.getByLabel('New value').press('Tab')
+  await submit(page, 'Replace value')
+  expect(await page.getByLabel('New value').evaluate((field) => field.matches(':invalid'))).toBe(true)
+  expect(await valuesOf('production')).toEqual(before)
+})
+
 test('a generated value reaches neither the page nor its requests', async () => {
   const { page, problems, sent } = await site.open('/projects/shop?tab=secrets', DESKTOP, editor)
   const answers: string[] = []

@@ -62,7 +62,7 @@ const webhookCommands = {
     (project: string, id: string): Action =>
     async (options, terminal) => {
       const sent = await (await adminClient(options, terminal)).testWebhook(project, id)
-      const text = `Queued test event ${cell(sent['id'])}. To see the result, run vault admin webhooks deliveries.`
+      const text = `Queued test event ${cell(sent['id'])}. To see the result, run vault admin webhooks deliveries ${project} ${id}.`
       done(options, terminal, text, sent)
     },
 

@@ -153,6 +153,7 @@ export function StoreSecret(props: {
             label="New value"
             name="value"
             rows={3}
+            required
             autoComplete="off"
             autoCapitalize="none"
             spellCheck={false}
