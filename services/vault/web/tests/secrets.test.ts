@@ -102,7 +102,7 @@ test('an empty value is not stored', async () => {
   await page.getByRole('button', { name: 'Replace SMTP_PASSWORD in production' }).click()
   await page.getByLabel('New value').press('Tab')
   await submit(page, 'Replace value')
-  expect(await page.getByLabel('New value').evaluate((field) => field.matches(':invalid'))).toBe(true)
+  expect(await page.locator('textarea:invalid').count()).toBe(1)
   expect(await valuesOf('production')).toEqual(before)
 })
 
