@@ -95,6 +95,8 @@ test('refuses a key that was revoked while its row was missing or unreadable', a
     await runtime(hide)
     const fingerprint = createHash('sha256').update(Buffer.from(key.publicKeyHex, 'hex')).digest('hex').slice(0, 32)
     expect((await admin(vault.url, 'DELETE', `/projects/${project}/keys/${fingerprint}`)).status).toBe(404)
+    const entries = (await admin(vault.url, 'GET', `/audit?projectId=${project}&action=all`)).body
+    expect((entries as object[])[0]).toMatchObject({ action: 'project.update', detail: { missingKey: fingerprint } })
     await runtime(restore, [JSON.stringify(all.filter(({ name }) => name === 'ci'))])
     vault.advance(61_000)
     expect([project, ...(statusAndError(await request(project, key)) as [])]).toEqual([

@@ -260,10 +260,9 @@ export function createProjects(deps: {
           return { keys: revoked === undefined ? keys : revokeKey(keys, revoked, now) }
         },
         ({ generation }) =>
-          newEntry(clock, {
-            ...{ action: 'key.revoke', by },
-            detail: { name: revoked?.name ?? null, fingerprint, generation },
-          }),
+          revoked === undefined
+            ? newEntry(clock, { action: 'project.update', by, detail: { missingKey: fingerprint, generation } })
+            : newEntry(clock, { action: 'key.revoke', by, detail: { name: revoked.name, fingerprint, generation } }),
       )
       if (revoked === undefined) throw apiError('not_found')
     },
