@@ -68,7 +68,6 @@ export const ownTorrentEndpoints = [
       size: z.int(),
       uploaded: bytes,
       downloaded: bytes,
-      seeding: z.int().meta({ description: 'how many of them the user is seeding' }),
       requiredSeconds: z
         .int()
         .meta({ description: 'required seeding time, unless the ratio of the torrent reaches 1; 0 for none' }),

@@ -122,7 +122,15 @@ export function createOwnTorrents(deps: {
     async totals(userId: string, list: OwnList) {
       const query = await queryOf(userId, list)
       const totals = await inTurn(userId, () => deps.store.totals(query))
-      return { requiredSeconds: query.requiredSeconds, ...totals }
+      const { total, totalIsExact, size, uploaded, downloaded } = totals
+      return { requiredSeconds: query.requiredSeconds, total, totalIsExact, size, uploaded, downloaded }
+    },
+
+    /** The number of torrents that a member still has to seed, and is not seeding. */
+    async hitAndRuns(userId: string): Promise<number> {
+      const query = await queryOf(userId, 'duties')
+      const { total, seeding } = await inTurn(userId, () => deps.store.totals(query))
+      return total - seeding
     },
   }
 }

@@ -41,7 +41,7 @@ export function createUnit3d(deps: {
       userId: string,
     ): Promise<{ readonly id: string; readonly seeding?: number; readonly leeching?: number }>
   }
-  ownTorrents: { totals(userId: string, list: 'duties'): Promise<{ readonly total: number; readonly seeding: number }> }
+  ownTorrents: { hitAndRuns(userId: string): Promise<number> }
   /** Without a slash at its end. */
   publicUrl: string
 }) {
@@ -124,14 +124,13 @@ export function createUnit3d(deps: {
     /** The id of a torrent that the viewer can see. @throws ApiError NOT_FOUND */
     visibleId: async (number: number, viewer: Account) => (await torrents.findVisible(await idOf(number), viewer)).id,
 
-    /** The figures of the account. @throws ApiError as `OwnTorrents.totals` does */
+    /** The figures of the account. @throws ApiError as `OwnTorrents.hitAndRuns` does */
     async figures(account: Account): Promise<UserFigures> {
       const { username, role: group, uploaded, downloaded } = account
-      const [{ seeding = 0, leeching = 0 }, duties] = await Promise.all([
+      const [{ seeding = 0, leeching = 0 }, hitAndRuns] = await Promise.all([
         deps.activity.statistics(account, account.id),
-        deps.ownTorrents.totals(account.id, 'duties'),
+        deps.ownTorrents.hitAndRuns(account.id),
       ])
-      const hitAndRuns = duties.total - duties.seeding
       return { username, group, uploaded, downloaded, seeding, leeching, hitAndRuns }
     },
   }

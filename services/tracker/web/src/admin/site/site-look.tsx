@@ -58,7 +58,6 @@ export function SiteLook({ settings }: { settings: SiteSettings }) {
 }
 
 function AccentField({ value, onChange }: { value: string; onChange: (accent: string) => void }) {
-  const id = useId()
   return (
     <fieldset className="accents">
       <legend>Accent colour</legend>
@@ -75,10 +74,10 @@ function AccentField({ value, onChange }: { value: string; onChange: (accent: st
             <span style={{ background: colour }} />
           </label>
         ))}
-        <label className="accent-own" htmlFor={id}>
+        <label className="accent-own">
           Custom colour
+          <input type="color" value={value} onChange={({ target }) => onChange(target.value.toLowerCase())} />
         </label>
-        <input id={id} type="color" value={value} onChange={({ target }) => onChange(target.value.toLowerCase())} />
       </div>
       <p className="field-hint">
         Links and buttons use a darker or lighter tone of it, so that they are readable in both themes.
