@@ -38,7 +38,7 @@ const register = (project: string, ...scope: string[]): Promise<unknown> =>
   vault('admin', 'projects', 'add', project, '--public-key', generateKeyPair().publicKeyHex, ...scope)
 
 test('a rotation keeps the scope, and shows it with the end of the replaced key', async () => {
-  await register('narrow', '--access', 'read', '--envs', 'production', 'staging')
+  await register('narrow', '--access', 'read', '--envs', 'production,staging')
   const { status, out, err } = await vault('admin', 'rotate', 'narrow')
   expect([status, JSON.parse(out)]).toEqual([0, expect.objectContaining({ kty: 'OKP' })])
   const [added, replaced] = await keysOf('narrow')

@@ -11,6 +11,11 @@ export function readDuration(text: string): number {
   return seconds
 }
 
+/** Collects names that are separated by spaces or commas; no name contains one. */
+export function readNames(text: string, before: readonly string[] | undefined): readonly string[] {
+  return [...(before ?? []), ...text.split(',').filter((name) => name !== '')]
+}
+
 export function durationText(seconds: number): string {
   if (seconds < 120) return `${String(Math.max(0, Math.round(seconds)))} s`
   if (seconds < 7200) return `${String(Math.round(seconds / 60))} min`

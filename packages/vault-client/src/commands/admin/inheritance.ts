@@ -1,7 +1,7 @@
 import { Argument, type Command, Option } from 'commander'
 import type { GlobalOptions } from '../settings.ts'
 import { printable, type Terminal, UsageError } from '../terminal.ts'
-import { collect, readEnvironment } from '../values.ts'
+import { collect, readEnvironment, readNames } from '../values.ts'
 import { cell, done, print } from './admin.ts'
 import { adminClient } from './client.ts'
 
@@ -115,8 +115,8 @@ export function addReferenceRules(admin: Command, terminal: Terminal): void {
     .command('add <project>')
     .description('Allow another project to refer to secrets of a project')
     .requiredOption('--reader <name>', 'Project that refers to the secrets')
-    .option('--reader-envs <names...>', 'Environments of the reader; all by default')
-    .option('--envs <names...>', 'Environments that are read; all by default')
+    .option('--reader-envs <names...>', 'Environments of the reader; all by default', readNames)
+    .option('--envs <names...>', 'Environments that are read; all by default', readNames)
     .addOption(new Option('--key <key>', 'Only this secret; repeatable').argParser(collect))
     .action((project: string, _options, command: Command) =>
       referenceCommands.add(project, command.optsWithGlobals(), terminal),

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import { addTrust } from '../../oidc/trust-program.ts'
 import { readPublicKey } from '../public-keys.ts'
 import type { Terminal } from '../terminal.ts'
-import { readCount, readDuration, readEnvironment, readOverlap, readSince, readText } from '../values.ts'
+import { readCount, readDuration, readEnvironment, readNames, readOverlap, readSince, readText } from '../values.ts'
 import { adminCommands } from './admin.ts'
 import { addEnvironments, addReferenceRules } from './inheritance.ts'
 import { keyCommands } from './keys.ts'
@@ -14,7 +14,7 @@ export const yesOption = (): Option => new Option('--yes', 'Skip the confirmatio
 const accessOption = (otherwise: string): Option =>
   new Option('--access <access>', `Access of the key; ${otherwise}`).choices(['read-write', 'read', 'write'])
 const envsOption = (otherwise: string): Option =>
-  new Option('--envs <names...>', `Environments of the key; ${otherwise}`)
+  new Option('--envs <names...>', `Environments of the key; ${otherwise}`).argParser(readNames)
 const publicKeyOption = (description: string): Option =>
   new Option('--public-key <key>', `${description}: 64 hex digits, a JWK or a PEM`).argParser(readPublicKey)
 const KEPT = 'that of the replaced key by default'
@@ -161,7 +161,7 @@ function addAdministrators(admin: Command, terminal: Terminal): void {
         .choices(['administrator', 'editor', 'auditor'])
         .default('auditor'),
     )
-    .option('--projects <names...>', 'Projects; all by default')
+    .addOption(new Option('--projects <names...>', 'Projects; all by default').argParser(readNames))
     .addOption(new Option('--expires <time>', 'Lifetime of the token, such as 30d').argParser(readDuration))
     .action((name: string, _options, command: Command) =>
       adminCommands.addAdministrator(name, command.optsWithGlobals(), terminal),
