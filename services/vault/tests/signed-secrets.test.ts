@@ -175,7 +175,7 @@ test('refuses large, compressed and non-JSON bodies', async () => {
   expect(accepted.status).toBe(200)
 })
 
-test.each(['env=a&env=b', 'env[]=a', 'env=', 'env=a%2Fb', 'env=%E0%A4', 'x=%'])(
+test.each(['env=a&env=b', 'env[]=a', 'env=', 'env=a%2Fb', 'env=%E0%A4', 'x=%', 'environment=a', 'Env=a', 'x=1&envs=a'])(
   'a fetch with ?%s is a malformed request',
   async (query) => {
     const answer = await signedSend({ project: 'shop', key, method: 'GET', url: `${url}?${query}` })

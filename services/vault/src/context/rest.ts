@@ -156,9 +156,17 @@ export function createRest(
 /** An ID token and a public key, before any of it is verified. */
 const MAX_EXCHANGE_BYTES = 32 * 1024
 
+/** Such as `environment` or `Env`: a misspelt parameter must not select the default environment. */
+const MISSPELT_ENV = /[?&]env[^&]*=/i
+
 /** How requests are read. HEAD is refused: it would read secrets with a signature of GET. */
 const READING: Omit<Serving<VaultSurface>, 'guards'> = {
-  readQuery: (request, names) => readQuery(request.originalUrl, names, malformed),
+  readQuery: ({ originalUrl }, names) => {
+    const query = readQuery(originalUrl, names, malformed)
+    if (names.includes('env') && query['env'] === undefined && MISSPELT_ENV.test(originalUrl))
+      throw malformed({ name: 'env', problem: 'a parameter has a similar name.' })
+    return query
+  },
   readBody: async ({ access }, request) => ({
     body: parseJsonBody(request, await readBody(request, access === 'idToken' ? MAX_EXCHANGE_BYTES : undefined)),
   }),
