@@ -14,7 +14,8 @@ export function withRowLocked<T>(
 ): Promise<T[]> {
   return withClient(tracker.database.adminUrl, async (client) => {
     await client.query('begin')
-    await client.query('select from users where username = $1 for update', [username])
+    // Rows that refer to the user, such as their addresses, are written in the background and do not wait for this lock.
+    await client.query('select from users where username = $1 for no key update', [username])
     const blocked = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
     const results = await work((count) => eventually(async () => (await tracker.sql(blocked)).length === count))
     await client.query('commit')
