@@ -1,8 +1,16 @@
-import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { eventually } from '@vault-and-tracker/dev-env'
 import { newId } from '@vault-and-tracker/service-kit/core/ids'
-import { admin, createProject, type Key, newKey, send, signedSend, statusAndError } from './support/client.ts'
+import {
+  admin,
+  createProject,
+  fingerprintOf,
+  type Key,
+  newKey,
+  send,
+  signedSend,
+  statusAndError,
+} from './support/client.ts'
 import { audit, rows } from './support/rows.ts'
 import { connectSql, type Sql } from './support/sql.ts'
 import { startVault, type TestVault } from './support/vault.ts'
@@ -93,7 +101,7 @@ test('refuses a key that was revoked while its row was missing or unreadable', a
     expect((await request(project, key)).status).toBe(200)
     const all = JSON.parse(await rowsOf('project_keys', project)) as { name: string }[]
     await runtime(hide)
-    const fingerprint = createHash('sha256').update(Buffer.from(key.publicKeyHex, 'hex')).digest('hex').slice(0, 32)
+    const fingerprint = fingerprintOf(key)
     expect((await admin(vault.url, 'DELETE', `/projects/${project}/keys/${fingerprint}`)).status).toBe(404)
     const entries = (await admin(vault.url, 'GET', `/audit?projectId=${project}&action=all`)).body
     expect((entries as object[])[0]).toMatchObject({ action: 'project.update', detail: { missingKey: fingerprint } })

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { eventually } from '@vault-and-tracker/dev-env'
 import {
   type Answer,
   admin,
   createProject,
+  fingerprintOf,
   type Key,
   newKey,
   send,
@@ -68,9 +68,6 @@ async function exchange(at = vault, sub?: string, key = newKey()): Promise<Key> 
   expect(answer.status).toBe(201)
   return key
 }
-
-const fingerprintOf = ({ publicKeyHex }: Key): string =>
-  createHash('sha256').update(Buffer.from(publicKeyHex, 'hex')).digest('hex').slice(0, 32)
 
 test('an exchanged key works at every replica, within its scope', async () => {
   await trust({ scope: { access: 'read', envs: ['production'] } })

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createTestDatabase, type TestDatabase, withClient } from '@vault-and-tracker/dev-env'
 import { systemClock } from '@vault-and-tracker/service-kit/core/clock'
@@ -21,6 +20,7 @@ import {
   type Answer,
   admin,
   createProject,
+  fingerprintOf,
   type Key,
   keyOf,
   newKey,
@@ -47,8 +47,6 @@ afterAll(async () => {
 type Listed = { name: string; fingerprint: string; state: string; until: string | null; scope: object }
 type Entry = { actor: string; keyName?: string; action: string; detail?: Record<string, unknown> }
 
-const fingerprintOf = (key: Key) =>
-  createHash('sha256').update(Buffer.from(key.publicKeyHex, 'hex')).digest('hex').slice(0, 32)
 const request = (project: string, key: Key, more: { at?: TestVault; method?: string; body?: unknown } = {}) => {
   const { at = vault, method = 'GET', body } = more
   return signedSend({ project, key, method, url: `${at.url}/v1/secrets`, body })

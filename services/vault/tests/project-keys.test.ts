@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import {
   admin,
   createProject,
+  fingerprintOf,
   type Key,
   keyOf,
   newKey,
@@ -19,8 +19,6 @@ beforeAll(async () => {
 })
 afterAll(() => vault.stop())
 
-const fingerprintOf = (key: Key) =>
-  createHash('sha256').update(Buffer.from(key.publicKeyHex, 'hex')).digest('hex').slice(0, 32)
 const fetchAs = (project: string, key: Key) =>
   signedSend({
     ...{ project, key, method: 'GET', url: `${vault.url}/v1/secrets` },

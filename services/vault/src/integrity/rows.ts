@@ -426,7 +426,7 @@ function hexOf(bytes: Uint8Array): string {
 }
 
 function timeOf(time: Date | null): string | null {
-  return time === null ? null : time.toISOString()
+  return time?.toISOString() ?? null
 }
 
 function listOf(texts: readonly string[] | null): string | null {

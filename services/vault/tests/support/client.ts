@@ -1,4 +1,4 @@
-import { createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
+import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { createSignature } from 'http-message-sig'
 import { createSigner, httpbis } from 'http-message-signatures'
 import { requireDocumented } from './documented.ts'
@@ -121,6 +121,10 @@ function withJson(init: { method: string; headers: Record<string, string> }, bod
   const headers = { 'Content-Type': 'application/json', ...init.headers }
   return { ...init, headers, body: typeof body === 'string' ? body : JSON.stringify(body) }
 }
+
+/** Identifies a key in lists and in the audit log: the first 32 hex digits of the SHA-256 of its public key. */
+export const fingerprintOf = ({ publicKeyHex }: Key): string =>
+  createHash('sha256').update(Buffer.from(publicKeyHex, 'hex')).digest('hex').slice(0, 32)
 
 /** Registers a project with a new key. */
 export async function createProject(url: string, name: string, options: object = {}): Promise<Key> {
