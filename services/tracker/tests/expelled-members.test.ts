@@ -3,6 +3,7 @@ import { eventually } from '@vault-and-tracker/dev-env'
 import { writeAccounting } from './support/accounting.ts'
 import { announce, percentBytes, type Reply, rawGet } from './support/announcer.ts'
 import { createAnnouncer, createMember, type TestMember, uploadTorrent } from './support/members.ts'
+import { withRowLocked } from './support/row-lock.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
 
 let tracker: TestTracker
@@ -17,9 +18,7 @@ beforeAll(async () => {
   replica = await tracker.replica()
   await tracker.context.useCases.categories.seed()
   uploader = await createMember(tracker, 'uploader')
-  const client = await tracker.signedIn('admin', 'admin')
-  const me = await client.get('/api/user/me')
-  admin = { username: 'admin', client, passkey: me.member('passkey'), id: me.member('id') }
+  admin = await createMember(tracker, 'admin', 'admin')
   other = await createAnnouncer(tracker, 'other')
   for (let i = 0; i < 6; i++) torrents.push(await uploadTorrent(uploader, `Torrent of those who go ${String(i)}`))
 })
@@ -119,4 +118,17 @@ test('the last active administrator remains, even if two demote each other concu
   await expect(accounts.change(admin.id, { role: 'moderator' })).rejects.toMatchObject({ code: 'CONFLICT' })
   await expect(accounts.change(admin.id, { state: 'banned' })).rejects.toMatchObject({ code: 'CONFLICT' })
   await expect(accounts.change(admin.id, { invitesLeft: 3 })).resolves.toMatchObject({ role: 'admin' })
+})
+
+test('while a change of an administrator waits, rows that refer to the other administrators can be written', async () => {
+  const judges = [admin, await createMember(tracker, 'judge', 'admin')].toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  // Administrators are locked in the order of their ids, so the first one is locked while the last one is waited for.
+  const [first, last] = [judges[0] as TestMember, judges[1] as TestMember]
+  const [changed] = await withRowLocked(tracker, last.username, async (waiting) => {
+    const change = first.client.patch(`/api/admin/users/${last.id}`, { state: 'suspended' })
+    await waiting(1)
+    await tracker.sql('select from users where id = $1 for key share nowait', [first.id])
+    return [change]
+  })
+  expect(changed?.status).toBe(200)
 })

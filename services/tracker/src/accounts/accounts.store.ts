@@ -243,7 +243,7 @@ async function lockAccount(
       return mayLoseOne ? eb.or([named, isAdministrator]) : named
     })
     .orderBy('id')
-    .forUpdate()
+    .forNoKeyUpdate()
     .execute()
   const administrators = rows.filter((row) => row.role === 'admin' && stateAt(row, now) === 'active')
   if (mayLoseOne && administrators.length === 1 && administrators[0]?.id === id)

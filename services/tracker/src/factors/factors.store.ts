@@ -155,7 +155,7 @@ async function lock(trx: Transaction<Schema>, { id, sessionEpoch }: Holder): Pro
     .select('id')
     .where('id', '=', id)
     .where('session_epoch', '=', sessionEpoch)
-    .forUpdate()
+    .forNoKeyUpdate()
     .executeTakeFirst()
   return user !== undefined
 }

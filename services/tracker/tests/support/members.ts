@@ -11,8 +11,8 @@ export type TestMember = {
 }
 
 /** Creates a user and signs in. */
-export async function createMember(tracker: TestTracker, username: string): Promise<TestMember> {
-  const client = await tracker.signedIn(username)
+export async function createMember(tracker: TestTracker, username: string, role?: 'admin'): Promise<TestMember> {
+  const client = await tracker.signedIn(username, role)
   const me = await client.get('/api/user/me')
   return { username, client, passkey: me.member('passkey'), id: me.member('id') }
 }
