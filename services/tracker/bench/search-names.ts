@@ -21,7 +21,6 @@ const LANGUAGES = [
   ['GERMAN', 'de'],
   ['FRENCH', 'fr'],
   ['iTALiAN', 'it'],
-  ['SPANISH', 'es'],
   ['JAPANESE', 'ja'],
 ] as const
 const AUDIO: readonly (readonly [tag: string, audio: string])[] = [
@@ -32,15 +31,13 @@ const AUDIO: readonly (readonly [tag: string, audio: string])[] = [
 ]
 const SITES = ['AMZN', 'NF', 'DSNP', 'HMAX', 'ATVP', 'HULU']
 
-type Pick = <T>(items: readonly T[]) => T
-
 /**
  * Makes releases of all kinds with the frequencies of a real catalogue: few titles have many releases, words follow Zipf's
  * law, and codecs and resolutions change with the years.
  */
 export function createReleaseMaker(random: () => number): (age: number) => MadeRelease {
   const int = (from: number, to: number): number => from + Math.floor(random() * (to - from + 1))
-  const pick: Pick = <T>(items: readonly T[]): T => {
+  const pick = <T>(items: readonly T[]): T => {
     const item = items[Math.floor(random() * items.length)]
     if (item === undefined) throw new Error('nothing to pick from')
     return item
@@ -146,62 +143,40 @@ export function createReleaseMaker(random: () => number): (age: number) => MadeR
     }
   }
 
+  const made = (name: string, category: string, megabytes: number, release: Partial<Release>): MadeRelease => ({
+    ...{ name, category, megabytes, release, ids: {} },
+  })
+  const spaced = (pool: keyof typeof pools): string => popular(pool).title.replaceAll('.', ' ')
+
   function anime(): MadeRelease {
-    const title = popular('anime').title.replaceAll('.', ' ')
-    const episode = Math.floor(400 * random() ** 3) + 1
+    const [title, episode] = [spaced('anime'), Math.floor(400 * random() ** 3) + 1]
     const [group, resolution] = [pick(['SubsPlease', 'Erai-raws', 'HorribleSubs']), pick(['720p', '1080p'])]
-    return {
-      name: `[${group}] ${title} - ${pad(episode)} (${resolution}) [${int(0, 0xfffffff).toString(16).toUpperCase()}].mkv`,
-      category: 'tv-anime',
-      megabytes: int(200, 1_500),
-      ids: {},
-      release: { title, absoluteFrom: episode, absoluteTo: episode, resolution, group },
-    }
+    const checksum = int(0, 0xfffffff).toString(16).toUpperCase()
+    const release = { title, absoluteFrom: episode, absoluteTo: episode, resolution, group }
+    const name = `[${group}] ${title} - ${pad(episode)} (${resolution}) [${checksum}].mkv`
+    return made(name, 'tv-anime', int(200, 1_500), release)
   }
 
   function music(): MadeRelease {
-    const artist = popular('artists').title.replaceAll('.', ' ')
     const album = Array.from({ length: int(1, 3) }, () => drawn(vocabulary, 2)).join(' ')
-    const [year, codec] = [int(1970, 2026), pick(['FLAC', 'MP3'])]
-    return {
-      name: `${artist} - ${album} (${year}) [${codec === 'FLAC' ? 'CD FLAC' : 'WEB MP3 320'}]`,
-      category: codec === 'FLAC' ? 'audio-lossless' : 'audio-mp3',
-      megabytes: int(60, 600),
-      ids: {},
-      release: { title: `${artist} - ${album}`, year, codec },
-    }
+    const [title, year, codec] = [`${spaced('artists')} - ${album}`, int(1970, 2026), pick(['FLAC', 'MP3'])]
+    const [medium, category] = codec === 'FLAC' ? ['CD FLAC', 'audio-lossless'] : ['WEB MP3 320', 'audio-mp3']
+    return made(`${title} (${year}) [${medium}]`, category, int(60, 600), { title, year, codec })
   }
 
   function book(): MadeRelease {
-    const [author, title] = [popular('authors'), popular('books')].map((one) => one.title.replaceAll('.', ' '))
-    const [format, category] = pick([
-      ['EPUB', 'ebooks'],
-      ['PDF', 'ebooks'],
-      ['CBZ', 'comics'],
-      ['PDF', 'magazines'],
-    ] as const)
-    return {
-      name: `${author} - ${title} (${int(1980, 2026)}) ${format}`,
-      category,
-      megabytes: int(1, 80),
-      ids: {},
-      release: { title: `${author} - ${title}` },
-    }
+    const title = `${spaced('authors')} - ${spaced('books')}`
+    const kinds = ['EPUB ebooks', 'PDF ebooks', 'CBZ comics', 'PDF magazines']
+    const [format = '', category = ''] = pick(kinds).split(' ')
+    return made(`${title} (${int(1980, 2026)}) ${format}`, category, int(1, 80), { title })
   }
 
   function program(): MadeRelease {
     const { title } = popular('programs')
-    const [group, category] = [
-      pick(['CODEX', 'SKIDROW', 'RELOADED', 'EMPRESS']),
-      pick(['games-pc', 'games-playstation', 'software-windows', 'software-macos']),
-    ]
-    return {
-      name: `${title}.v${int(1, 9)}.${int(0, 30)}.${int(0, 99)}-${group}`,
-      category,
-      megabytes: int(50, 90_000),
-      ids: {},
-      release: { title: title.replaceAll('.', ' '), group },
-    }
+    const group = pick(['CODEX', 'SKIDROW', 'RELOADED', 'EMPRESS'])
+    const category = pick(['games-pc', 'games-playstation', 'software-windows', 'software-macos'])
+    const name = `${title}.v${int(1, 9)}.${int(0, 30)}.${int(0, 99)}-${group}`
+    return made(name, category, int(50, 90_000), { title: title.replaceAll('.', ' '), group })
   }
 
   function other(age: number): MadeRelease {

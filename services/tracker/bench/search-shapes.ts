@@ -41,19 +41,7 @@ const mistyped = (word: string): string => word.replace(/^(.{3})(.)(.)/, '$1$3$2
 const anyOf50 = (hash: string): number => Number.parseInt(hash.slice(-6), 16) % 50
 
 /** Frequent words of titles in the made catalogue. */
-const COMMON_WORDS = [
-  'love',
-  'the',
-  'night',
-  'world',
-  'arinbraor',
-  'gatordelda',
-  'hatorferper',
-  'garo',
-  'of',
-  'love',
-  'an',
-]
+const COMMON_WORDS = 'love the night world arinbraor gatordelda hatorferper garo of love an'.split(' ')
 
 export const REST_SHAPES: readonly Shape[] = [
   { name: 'first page of all', path: () => '/api/torrents', isRated: true },

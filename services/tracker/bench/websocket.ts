@@ -125,16 +125,8 @@ async function measureBoth(shapes: readonly Shape[]): Promise<void> {
 try {
   await databases.addUsers(USERS)
   await databases.addTorrents(1_000)
-  const columns = [
-    'announces/s',
-    'relayed/s',
-    'announces/s of CPU',
-    'relayed/s of CPU',
-    'CPU',
-    'relay p50 ms',
-    'p99 ms',
-  ]
-  printHead('', 'tracker', 'sockets × offers, load', ...columns, 'KB per socket')
+  const head = ['announces/s', 'relayed/s', 'announces/s of CPU', 'relayed/s of CPU', 'CPU', 'relay p50 ms', 'p99 ms']
+  printHead('', 'tracker', 'sockets × offers, load', ...head, 'KB per socket')
   // Latency first: after thousands of sockets this process, which measures it, collects garbage for longer.
   await measureBoth([PACED, ...Array.from({ length: ROUNDS }, () => REPEATED), BUSY, IDLE])
 } finally {
