@@ -106,6 +106,22 @@ export type ErrorCode = keyof typeof ERRORS
 /** Creates and recognises errors of the table. A message never repeats the input. */
 export const { apiError, isApiError } = createErrors<ErrorCode>(ERRORS)
 
+/** The error for something that does not exist, or that the administrator may not know of. */
+export function noSuch(
+  what:
+    | 'project'
+    | 'key'
+    | 'secret'
+    | 'version'
+    | 'webhook'
+    | 'trust rule'
+    | 'reference rule'
+    | 'administrator'
+    | 'session',
+): ApiError<ErrorCode> {
+  return apiError('not_found', `There is no such ${what}.`)
+}
+
 class RetryAfter extends Error {
   override readonly name = 'RetryAfter'
   readonly seconds: number

@@ -22,7 +22,10 @@ export function readImport(text: string, source: string, terminal: Terminal): Se
 }
 
 function readDotenv(text: string, source: string, terminal: Terminal): Secrets {
+  const secrets = parse(text)
   const ignored = ignoredLines(text)
+  if (ignored.length > 0 && Object.keys(secrets).length === 0)
+    throw new CommandError(`${source} contains no line of the form KEY=VALUE; import a .env file or a JSON object`)
   const lines = ignored.length === 1 ? `line ${ignored.join()} is` : `lines ${ignored.join(', ')} are`
   if (ignored.length > 0) tell(terminal, `warning: ${source}: ${lines} not KEY=VALUE and will be skipped`)
   const cut = keysCutAtHash(text)
@@ -31,7 +34,7 @@ function readDotenv(text: string, source: string, terminal: Terminal): Secrets {
       terminal,
       `warning: ${source}: these values end before a #; quote them if it is part of the value: ${cut.join(', ')}`,
     )
-  return parse(text)
+  return secrets
 }
 
 function readJson(text: string, source: string): Secrets {

@@ -230,6 +230,16 @@ test('import shows changed keys without values, asks, and stores only the change
   })
 })
 
+test('an import of a file that contains no secret in a known form fails', async () => {
+  await using server = await startFakeVault(publicKeyHex)
+  const file = join(newFolder(), 'list.json')
+  writeFileSync(file, '["A", "B"]\n')
+  expect(await vault(['import', file, '--yes'], projectOf(server.url))).toMatchObject({
+    ...{ status: 1, out: '', err: expect.stringContaining('list.json') },
+  })
+  expect(server.seen).toEqual([])
+})
+
 test('an import that fails halfway reports its progress', async () => {
   await using server = await startFakeVault(publicKeyHex)
   const file = join(newFolder(), 'secrets.json')

@@ -3,7 +3,7 @@ import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { isId, newId } from '@vault-and-tracker/service-kit/core/ids'
 import { type AllowedProjects, ROLES, type Role } from '../access/administrator.ts'
 import { type By, type NewEntry, newEntry } from '../audit/audit.ts'
-import { apiError } from '../errors.ts'
+import { apiError, noSuch } from '../errors.ts'
 import type { AdministratorProjectRow, AdministratorRow, AuthenticRows, Sealed } from '../integrity/rows.ts'
 
 /** A named administrator. Only the hash of the token is stored. */
@@ -132,7 +132,7 @@ export function createAdministrators(deps: {
     /** Revokes the token of an administrator immediately. @throws ApiError not_found */
     remove: async (id: string, by: By): Promise<void> => {
       const entry = newEntry(clock, { action: 'administrator.delete', by, detail: { administrator: id } })
-      if (!isId(id) || !(await store.remove(id, entry))) throw apiError('not_found')
+      if (!isId(id) || !(await store.remove(id, entry))) throw noSuch('administrator')
     },
 
     /** Returns the administrator with a token, undefined if the token is unknown or expired. */

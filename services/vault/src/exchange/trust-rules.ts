@@ -4,7 +4,7 @@ import type { Editor } from '../access/administrator.ts'
 import { DEFAULT_KEY, PROJECT_NAME } from '../access/names.ts'
 import type { Scope } from '../access/project-caller.ts'
 import { type NewEntry, newEntry } from '../audit/audit.ts'
-import { apiError } from '../errors.ts'
+import { apiError, noSuch } from '../errors.ts'
 import type { AuthenticRows, Sealed, TrustRuleRow } from '../integrity/rows.ts'
 import type { OwnerTurns } from '../limits/owner-turns.ts'
 import { type ClaimPatterns, patternsProblem } from './claim-patterns.ts'
@@ -102,7 +102,7 @@ export function createTrustRules(deps: {
     /** Returns the rules of a project. @throws ApiError not_found */
     listOf: async (project: string): Promise<readonly TrustRule[]> => {
       const listed = PROJECT_NAME.test(project) ? await store.listOf(project) : undefined
-      if (listed === undefined) throw apiError('not_found')
+      if (listed === undefined) throw noSuch('project')
       return listed.filter(rows.trustRules.accept).map(toRule)
     },
 
@@ -159,7 +159,7 @@ export function createTrustRules(deps: {
       })
       const turn = { owner: by.actor, project, wanted: by.wanted }
       const outcome = await inTurn(turn, () => store.add(project, by, LIMITS, seal, entry))
-      if (outcome === 'no project') throw apiError('not_found')
+      if (outcome === 'no project') throw noSuch('project')
       if (outcome === 'project is full')
         throw apiError('too_many_trust_rules', `The project already has ${String(LIMITS.perProject)} trust rules.`)
       if (outcome === 'vault is full')
@@ -174,7 +174,7 @@ export function createTrustRules(deps: {
       const turn = { owner: by.actor, project, wanted: by.wanted }
       const isRemoved =
         PROJECT_NAME.test(project) && isId(id) && (await inTurn(turn, () => store.remove(project, by, id, entryFor)))
-      if (!isRemoved) throw apiError('not_found')
+      if (!isRemoved) throw noSuch('trust rule')
     },
   }
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import type { Editor, ProjectRef } from '../access/administrator.ts'
 import { type NewEntry, newEntry } from '../audit/audit.ts'
-import { apiError } from '../errors.ts'
+import { apiError, noSuch } from '../errors.ts'
 import { MAX_ANCESTORS } from '../integrity/rows.ts'
 import type { OwnerTurns } from '../limits/owner-turns.ts'
 import { findProject, type SecretStore } from '../secrets/secrets.ts'
@@ -61,7 +61,7 @@ export function createInheritance(deps: {
       const outcome = await inTurn({ owner: by.actor, project: project.name, wanted: by.wanted }, () =>
         store.setParent(project, change, by, (environments) => parentProblem(environments, change), entryFor),
       )
-      if (outcome === undefined) throw apiError('not_found')
+      if (outcome === undefined) throw noSuch('project')
       if (outcome === 'no parent') throw apiError('not_found', 'The parent does not exist. Store a secret in it first.')
       if (outcome === 'a cycle') throw apiError('invalid_parent', 'The environment would inherit from itself.')
       if (outcome === 'too deep')

@@ -6,7 +6,7 @@ import { DEFAULT_KEY, PROJECT_NAME } from '../access/names.ts'
 import { FULL_SCOPE, type Scope } from '../access/project-caller.ts'
 import type { Administrators } from '../admin/administrators.ts'
 import { type Detail, type NewEntry, newEntry } from '../audit/audit.ts'
-import { apiError } from '../errors.ts'
+import { apiError, noSuch } from '../errors.ts'
 import {
   type AuthenticRows,
   fingerprintOf,
@@ -101,7 +101,7 @@ export function createProjects(deps: {
     const changeRows = (sealed: SealedProject) => rows.changeProject(sealed, decide)
     const isChanged =
       PROJECT_NAME.test(name) && (await inTurn(turnOf(name, by), () => store.change(name, by, changeRows, entryFor)))
-    if (!isChanged) throw apiError('not_found')
+    if (!isChanged) throw noSuch('project')
     signingProjects.forget(name)
   }
 
@@ -210,14 +210,14 @@ export function createProjects(deps: {
     remove: async ({ name, by }: { name: string; by: Editor }): Promise<void> => {
       const entry = newEntry(clock, { action: 'project.delete', by })
       const isRemoved = PROJECT_NAME.test(name) && (await inTurn(turnOf(name, by), () => store.remove(name, by, entry)))
-      if (!isRemoved) throw apiError('not_found')
+      if (!isRemoved) throw noSuch('project')
       signingProjects.forget(name)
     },
 
     /** See {@link listKeys}; with those that were admitted for ID tokens. @throws ApiError not_found */
     keysOf: async (name: string, which: { ended: boolean }): Promise<readonly ListedKey[]> => {
       const sealed = PROJECT_NAME.test(name) ? await store.find(name) : undefined
-      if (sealed === undefined) throw apiError('not_found')
+      if (sealed === undefined) throw noSuch('project')
       const exchanged = (await store.exchangedKeys(sealed.uid)).filter(rows.exchangedKeys.accept)
       const ended = which.ended ? await store.endedExchangedKeys(sealed.uid) : []
       const own = listKeys(rows.openProject(sealed).keys, new Date(clock.now()), which)
@@ -264,7 +264,7 @@ export function createProjects(deps: {
             ? newEntry(clock, { action: 'project.update', by, detail: { missingKey: fingerprint, generation } })
             : newEntry(clock, { action: 'key.revoke', by, detail: { name: revoked.name, fingerprint, generation } }),
       )
-      if (revoked === undefined) throw apiError('not_found')
+      if (revoked === undefined) throw noSuch('key')
     },
   }
 }

@@ -3,7 +3,7 @@ import { isId, newId } from '@vault-and-tracker/service-kit/core/ids'
 import type { Editor } from '../access/administrator.ts'
 import { PROJECT_NAME } from '../access/names.ts'
 import { type NewEntry, newEntry } from '../audit/audit.ts'
-import { apiError } from '../errors.ts'
+import { apiError, noSuch } from '../errors.ts'
 import type { AuthenticRows, ReferenceRuleRow, Sealed } from '../integrity/rows.ts'
 import type { OwnerTurns } from '../limits/owner-turns.ts'
 
@@ -55,7 +55,7 @@ export function createReferenceRules(deps: {
     /** Returns the rules of a project. @throws ApiError not_found */
     listOf: async (project: string): Promise<readonly ReferenceRule[]> => {
       const listed = PROJECT_NAME.test(project) ? await store.listOf(project) : undefined
-      if (listed === undefined) throw apiError('not_found')
+      if (listed === undefined) throw noSuch('project')
       return listed.filter(rows.referenceRules.accept)
     },
 
@@ -84,7 +84,7 @@ export function createReferenceRules(deps: {
           entry,
         ),
       )
-      if (outcome === 'no project') throw apiError('not_found')
+      if (outcome === 'no project') throw noSuch('project')
       if (outcome === 'no reader')
         throw apiError('not_found', 'The project that would refer to secrets does not exist.')
       if (outcome === 'full')
@@ -99,7 +99,7 @@ export function createReferenceRules(deps: {
       const turn = { owner: by.actor, project, wanted: by.wanted }
       const isRemoved =
         PROJECT_NAME.test(project) && isId(id) && (await inTurn(turn, () => store.remove(project, by, id, entryFor)))
-      if (!isRemoved) throw apiError('not_found')
+      if (!isRemoved) throw noSuch('reference rule')
     },
   }
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import type { Editor, ProjectRef } from '../access/administrator.ts'
 import { type NewEntry, newEntry } from '../audit/audit.ts'
-import { apiError } from '../errors.ts'
+import { apiError, noSuch } from '../errors.ts'
 import type { StoredDataKey } from '../keyring/data-keys.ts'
 import type { OwnerTurns } from '../limits/owner-turns.ts'
 import { createThreadTurns } from './decryption-queue.ts'
@@ -75,9 +75,12 @@ export function createCopies(deps: {
       const copied = await inTurn({ owner: by.actor, project: project.name, wanted: by.wanted }, () =>
         store.copy(project, { ...request, now: new Date(clock.now()) }, by, reencrypt, entryFor),
       )
-      if (copied === undefined) throw apiError('not_found')
+      if (copied === undefined) throw noSuch('project')
       if (copied === 'missing')
-        throw apiError('not_found', 'The environment to copy from does not have these secrets. Nothing was copied.')
+        throw apiError(
+          'not_found',
+          'The environment to copy from does not have these secrets itself. Nothing was copied.',
+        )
       return copied
     },
   }

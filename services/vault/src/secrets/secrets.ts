@@ -4,7 +4,7 @@ import type { AllowedProjects, Editor, ProjectRef } from '../access/administrato
 import { PROJECT_NAME } from '../access/names.ts'
 import { allows, type ProjectCaller } from '../access/project-caller.ts'
 import { type By, type Detail, type NewEntry, newEntry } from '../audit/audit.ts'
-import { apiError, forbidden, isApiError } from '../errors.ts'
+import { apiError, forbidden, isApiError, noSuch } from '../errors.ts'
 import type { StoredDataKey } from '../keyring/data-keys.ts'
 import type { OwnerTurns } from '../limits/owner-turns.ts'
 import {
@@ -157,7 +157,7 @@ export async function findProject(
   { projects }: Pick<Editor, 'projects'>,
 ): Promise<ProjectRef> {
   const uid = await store.findProject(name)
-  if (uid === undefined || projects?.every((each) => each.uid !== uid) === true) throw apiError('not_found')
+  if (uid === undefined || projects?.every((each) => each.uid !== uid) === true) throw noSuch('project')
   return { uid, name }
 }
 
@@ -253,7 +253,7 @@ export function createSecrets(deps: { store: SecretStore; values: Values; clock:
       const version = await inTurn({ owner: by.actor, project: project.name, wanted: by.wanted }, () =>
         store.putAny(project, secretNow(), by, encrypt, entryFor),
       )
-      if (version === undefined) throw apiError('not_found')
+      if (version === undefined) throw noSuch('project')
       return version
     },
 
@@ -263,7 +263,7 @@ export function createSecrets(deps: { store: SecretStore; values: Values; clock:
       const entryFor = ({ env, key }: { env: string; key: string }) =>
         newEntry(clock, { action: 'annotate', env, by, detail: { secretId: id, key, changed: changed.join(',') } })
       const found = await byAdministrator(id, by, () => store.annotate(id, details, by, entryFor))
-      if (found !== true) throw apiError('not_found')
+      if (found !== true) throw noSuch('secret')
     },
 
     /** Text that is not an id, and the id of another project's secret, are `absent`. */
@@ -277,13 +277,13 @@ export function createSecrets(deps: { store: SecretStore; values: Values; clock:
     /** @throws ApiError not_found, unresolved_reference */
     removeAny: async (id: string, by: Editor): Promise<void> => {
       const removed = await byAdministrator(id, by, () => store.removeAny(id, by, deletionEntry(by)))
-      if (removed !== true) throw apiError('not_found')
+      if (removed !== true) throw noSuch('secret')
     },
 
     /** Lists the secrets of a project in batches. @throws ApiError not_found */
     listOf: async function* (project: string, env: string | undefined): AsyncGenerator<readonly SecretMetadata[]> {
       const uid = PROJECT_NAME.test(project) ? await store.findProject(project) : undefined
-      if (uid === undefined) throw apiError('not_found')
+      if (uid === undefined) throw noSuch('project')
       for (let after: SecretMetadata | undefined; ; ) {
         const batch = await store.listAfter(uid, env, after, LIST_BATCH)
         yield batch
@@ -295,7 +295,7 @@ export function createSecrets(deps: { store: SecretStore; values: Values; clock:
     /** @throws ApiError not_found */
     versionsOf: async (id: string, projects: AllowedProjects): Promise<SecretVersions> => {
       const listed = isId(id) ? await store.versionsOf(id, projects) : undefined
-      if (listed === undefined) throw apiError('not_found')
+      if (listed === undefined) throw noSuch('secret')
       return listed
     },
 
@@ -306,7 +306,7 @@ export function createSecrets(deps: { store: SecretStore; values: Values; clock:
      * @throws ApiError not_found, unresolved_reference, decryption_failed
      */
     restore: async (id: string, version: number, by: Editor): Promise<number> => {
-      if (version > MAX_VERSION) throw apiError('not_found')
+      if (version > MAX_VERSION) throw noSuch('version')
       const entryFor = ({ env, key }: { env: string; key: string }, next: number, revision: number) =>
         newEntry(clock, {
           action: 'restore',
@@ -320,7 +320,7 @@ export function createSecrets(deps: { store: SecretStore; values: Values; clock:
         () => store.restore({ id, version, now: new Date(clock.now()) }, by, values.reencrypt, entryFor),
         ({ uid, name }) => values.prepare({ projectUid: uid, project: name, env: '', key: '', version }),
       )
-      if (restored === undefined) throw apiError('not_found')
+      if (restored === undefined) throw noSuch('version')
       return restored
     },
   }

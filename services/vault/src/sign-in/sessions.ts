@@ -3,7 +3,7 @@ import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
 import { isId, newId } from '@vault-and-tracker/service-kit/core/ids'
 import type { ActiveSession, Administrator, Grant, ProjectRef, TokenOfAdministrator } from '../access/administrator.ts'
 import { type By, type NewEntry, newEntry } from '../audit/audit.ts'
-import { apiError } from '../errors.ts'
+import { apiError, noSuch } from '../errors.ts'
 import type { AuthenticRows, Sealed, SessionRow } from '../integrity/rows.ts'
 import type { CookieSeals } from './cookie-seals.ts'
 import { readRole } from './role-mapping.ts'
@@ -164,7 +164,7 @@ export function createSessions(deps: {
         const { subject = null, name = null } = ended ?? {}
         return newEntry(clock, { action: 'session.delete', by, detail: { session: id, subject, name } })
       }
-      if (!isId(id) || !(await store.end(id, entryFor))) throw apiError('not_found')
+      if (!isId(id) || !(await store.end(id, entryFor))) throw noSuch('session')
     },
 
     /** Ends all sessions at all replicas. */

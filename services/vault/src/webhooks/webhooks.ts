@@ -5,7 +5,7 @@ import { isId, newId } from '@vault-and-tracker/service-kit/core/ids'
 import type { Editor } from '../access/administrator.ts'
 import { PROJECT_NAME } from '../access/names.ts'
 import { type NewEntry, newEntry } from '../audit/audit.ts'
-import { apiError } from '../errors.ts'
+import { apiError, noSuch } from '../errors.ts'
 import type { AuthenticRows, Sealed, WebhookRow } from '../integrity/rows.ts'
 import type { OwnerTurns } from '../limits/owner-turns.ts'
 import { payloadOf, TEST_EVENT, testEvent } from './events.ts'
@@ -135,7 +135,7 @@ export function createWebhooks(deps: {
     /** Returns the webhooks of a project. @throws ApiError not_found */
     listOf: async (project: string): Promise<readonly Webhook[]> => {
       const listed = PROJECT_NAME.test(project) ? await store.listOf(project) : undefined
-      if (listed === undefined) throw apiError('not_found')
+      if (listed === undefined) throw noSuch('project')
       return listed.filter(rows.webhooks.accept).map((row) => ({
         ...{ id: row.id, url: shownUrl(row.url), hasQuery: new URL(row.url).search !== '', enabled: row.enabled },
         ...{ createdAt: row.createdAt, failures: row.failures, retryAt: row.retryAt },
@@ -151,7 +151,7 @@ export function createWebhooks(deps: {
         rows.webhooks.seal({ id, projectUid, url, enabled: true, revision: 1, createdAt })
       const entry = newEntry(clock, { action: 'webhook.create', by, detail: { webhook: id, url: shownUrl(url) } })
       const outcome = await inTurn(turnOf(project, by), () => store.add(project, by, MAX_PER_PROJECT, seal, entry))
-      if (outcome === 'no project') throw apiError('not_found')
+      if (outcome === 'no project') throw noSuch('project')
       if (outcome === 'full')
         throw apiError('too_many_webhooks', `The project already has ${String(MAX_PER_PROJECT)} webhooks.`)
       return id
@@ -180,7 +180,7 @@ export function createWebhooks(deps: {
       const isChanged =
         isNamed(project, id) &&
         (await inTurn(turnOf(project, by), () => store.change(project, by, id, decide, entryFor)))
-      if (!isChanged) throw apiError('not_found')
+      if (!isChanged) throw noSuch('webhook')
     },
 
     /** Removes a webhook and its log. Nothing more is sent to it. @throws ApiError not_found */
@@ -189,7 +189,7 @@ export function createWebhooks(deps: {
         newEntry(clock, { action: 'webhook.delete', by, detail: { webhook: id, url: shownUrl(url) } })
       const isRemoved =
         isNamed(project, id) && (await inTurn(turnOf(project, by), () => store.remove(project, by, id, entryFor)))
-      if (!isRemoved) throw apiError('not_found')
+      if (!isRemoved) throw noSuch('webhook')
     },
 
     /** Adds a test event, even to a stopped webhook. @returns the id of the delivery @throws ApiError not_found */
@@ -202,14 +202,14 @@ export function createWebhooks(deps: {
         newEntry(clock, { action: 'webhook.test', by, detail: { webhook: id, url: shownUrl(url) } })
       const isAdded =
         isNamed(project, id) && (await inTurn(turnOf(project, by), () => store.deliver(project, by, row, entryFor)))
-      if (!isAdded) throw apiError('not_found')
+      if (!isAdded) throw noSuch('webhook')
       return delivery
     },
 
     /** Returns the newest deliveries of a webhook. @throws ApiError not_found */
     deliveriesOf: async (project: string, id: string, limit: number): Promise<readonly Delivery[]> => {
       const listed = isNamed(project, id) ? await store.deliveriesOf(project, id, limit) : undefined
-      if (listed === undefined) throw apiError('not_found')
+      if (listed === undefined) throw noSuch('webhook')
       return listed
     },
   }
