@@ -94,9 +94,9 @@ test('a rotation sends a scope only if an option changes it, so that no other ch
   await new Promise<void>((resolve) => proxy.unref().listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${String((proxy.address() as AddressInfo).port)}`
   const rotate = (...options: string[]) => vault('admin', 'keys', 'rotate', 'meanwhile', ...options, '--url', url)
-  expect((await rotate('--overlap', '0')).status).toBe(0)
+  expect((await rotate('--overlap', '5m')).status).toBe(0)
   expect((await rotate('--envs', 'staging')).status).toBe(0)
-  expect(bodies).toEqual([{ overlap: 0 }, { overlap: 600, scope: { access: 'read-write', envs: ['staging'] } }])
+  expect(bodies).toEqual([{ overlap: 300 }, { overlap: 600, scope: { access: 'read-write', envs: ['staging'] } }])
   proxy.closeAllConnections()
   await new Promise((resolve) => proxy.close(resolve))
 })

@@ -43,9 +43,9 @@ export function readObjectName(text: string): string {
 
 /** Parses the overlap of two keys in seconds. */
 export function readOverlap(text: string): number {
-  if (!/^\d{1,3}$/.test(text) || Number(text) > 600)
-    throw new InvalidArgumentError('Use a number of seconds from 0 to 600.')
-  return Number(text)
+  const seconds = text === '0' ? 0 : readDuration(text)
+  if (seconds > 600) throw new InvalidArgumentError('Use 0, or a duration of at most 10m.')
+  return seconds
 }
 
 /** @throws InvalidArgumentError if an option is used twice, because only one of the values can be intended */

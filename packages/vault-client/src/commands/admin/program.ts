@@ -101,9 +101,9 @@ function addRotate(command: Command, terminal: Terminal): void {
     .description('Replace a key and print the new private key; an expired or revoked default key can be replaced too')
     .addOption(publicKeyOption('Public key to use instead of a new key pair'))
     .addOption(
-      new Option('--overlap <seconds>', 'Time the replaced key stays active, at most 600; 0 revokes it immediately')
+      new Option('--overlap <duration>', 'Time the replaced key stays active, at most 10m; 0 revokes it immediately')
         .argParser(readOverlap)
-        .default(600),
+        .default(600, '10m'),
     )
     .option('--output <file>', 'New file for the private key, readable only by you')
     .addOption(accessOption(KEPT))
