@@ -4,10 +4,10 @@ import type { Days } from '../address/index.ts'
 /** Narrows a list to a range of days. If one end passes the other, the other moves along. */
 export function DayRange({ from, to, onChange }: Days & { onChange: (days: Days) => void }) {
   return (
-    <>
+    <div className="filter-group">
       <Day label="From" value={from} onChange={(day) => onChange({ from: day, to: later(day, to) })} />
       <Day label="To" value={to} onChange={(day) => onChange({ from: earlier(from, day), to: day })} />
-    </>
+    </div>
   )
 }
 

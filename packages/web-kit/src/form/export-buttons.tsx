@@ -15,14 +15,18 @@ export function ExportButtons({ name, load }: { name: string; load: (format: 'cs
     onSuccess: (file, format) => saveFile(`${name}.${format}`, file),
     onError: toastProblem,
   })
-  return FORMATS.map(([format, text]) => (
-    <Button
-      key={format}
-      isBusy={saving.isPending}
-      title="The newest 10,000 matching entries"
-      onClick={() => saving.mutate(format)}
-    >
-      {text}
-    </Button>
-  ))
+  return (
+    <div className="filter-group">
+      {FORMATS.map(([format, text]) => (
+        <Button
+          key={format}
+          isBusy={saving.isPending}
+          title="The newest 10,000 matching entries"
+          onClick={() => saving.mutate(format)}
+        >
+          {text}
+        </Button>
+      ))}
+    </div>
+  )
 }
