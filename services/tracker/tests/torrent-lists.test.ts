@@ -163,9 +163,9 @@ test('sorts by each column in both directions, with a stable order of ties', asy
     made.push(answer.member('id'))
   }
   const [a = '', b = '', c = ''] = made
-  const set = (id: string, seeders: number, leechers: number) =>
-    tracker.sql('update torrent_stats set seeders = $2, leechers = $3 where torrent_id = $1', [id, seeders, leechers])
-  await Promise.all([set(a, 5, 1), set(b, 7, 1), set(c, 6, 1)])
+  const set = (...counts: readonly [id: string, seeders: number, leechers: number, completed: number]) =>
+    tracker.sql('update torrent_stats set seeders = $2, leechers = $3, completed = $4 where torrent_id = $1', counts)
+  await Promise.all([set(a, 5, 1, 30), set(b, 7, 1, 10), set(c, 6, 1, 20)])
   const order = async (query: string) => idsOf(await other.get(`/api/torrents?category=xxx&${query}`))
   expect(await order('')).toEqual([c, b, a])
   expect(await order('sort=created&order=asc')).toEqual([a, b, c])
@@ -175,6 +175,8 @@ test('sorts by each column in both directions, with a stable order of ties', asy
   expect(await order('sort=seeders&search=sorted')).toEqual([b, c, a])
   expect(await order('sort=leechers')).toEqual([c, b, a])
   expect(await order('sort=leechers&order=asc')).toEqual([a, b, c])
+  expect(await order('sort=completed')).toEqual([a, c, b])
+  expect(await order('sort=completed&order=asc&search=sorted')).toEqual([b, c, a])
   const pages = await Promise.all([1, 2, 3].map((page) => order(`sort=leechers&limit=1&page=${page}`)))
   expect(pages.flat()).toEqual([c, b, a])
 })

@@ -34,6 +34,7 @@ import { announceKeys } from './migrations/0035-announce-keys.ts'
 import { firstAdministrator } from './migrations/0036-first-administrator.ts'
 import { webhookPace } from './migrations/0037-webhook-pace.ts'
 import { marks } from './migrations/0038-marks.ts'
+import { sortBySnatches } from './migrations/0039-sort-by-snatches.ts'
 
 /** All migrations. Add new ones at the end, and never change a released one. Numbers may have gaps. */
 export const MIGRATIONS = {
@@ -71,6 +72,7 @@ export const MIGRATIONS = {
   '0036-first-administrator': firstAdministrator,
   '0037-webhook-pace': webhookPace,
   '0038-marks': marks,
+  '0039-sort-by-snatches': sortBySnatches,
 }
 
 /** Migrates the tracker's database to the latest schema. */

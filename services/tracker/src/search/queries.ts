@@ -43,7 +43,7 @@ export type WantedIds = {
 /** A page of results, newest first. */
 export type Found = Total & { readonly items: readonly ListedTorrent[] }
 
-export const SORTS = ['created', 'seeders', 'leechers', 'size'] as const
+export const SORTS = ['created', 'seeders', 'leechers', 'completed', 'size'] as const
 export type Sort = (typeof SORTS)[number]
 
 /** The filters of a list. Undefined ones are no condition; all others must match. Several values are alternatives. */

@@ -202,6 +202,7 @@ function boundsOf(
     case 'seeders':
       return alive === undefined ? [] : [seedersOf(alive)]
     case 'leechers':
+    case 'completed':
       return []
   }
 }
@@ -213,7 +214,7 @@ export function walkedTorrents(criteria: Criteria, page: Walked, most: number): 
 }
 
 function isCounted({ sort }: Walked): boolean {
-  return sort === 'seeders' || sort === 'leechers'
+  return sort === 'seeders' || sort === 'leechers' || sort === 'completed'
 }
 
 export function inOrder({ sort, order, offset, limit }: Omit<Page, 'allCategoryIds'>): RawBuilder<unknown> {

@@ -23,6 +23,7 @@ const SORTS: ReadonlyMap<string, Sort> = new Map([
   ['size', 'size'],
   ['seeders', 'seeders'],
   ['leechers', 'leechers'],
+  ['times_completed', 'completed'],
 ])
 
 /**

@@ -53,7 +53,13 @@ export function torrentColumns(
       sort: 'leechers',
       cell: ({ leechers }) => <Peers kind="leechers" count={leechers} />,
     },
-    { head: 'Snatches', align: 'end', cell: ({ completed }) => formatCount(completed), isMinor: true },
+    {
+      head: 'Snatches',
+      align: 'end',
+      sort: 'completed',
+      cell: ({ completed }) => formatCount(completed),
+      isMinor: true,
+    },
     {
       isEvident: true,
       head: 'Age',

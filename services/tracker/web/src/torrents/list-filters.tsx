@@ -14,6 +14,7 @@ const ORDERS: readonly (readonly [value: `${Sort} ${Order}`, label: string])[] =
   ['created asc', 'Oldest first'],
   ['seeders desc', 'Most seeders'],
   ['leechers desc', 'Most leechers'],
+  ['completed desc', 'Most snatches'],
   ['size desc', 'Largest first'],
   ['size asc', 'Smallest first'],
 ]

@@ -19,7 +19,7 @@ export type ListSearch = ListFilter & {
   readonly page?: number | undefined
 }
 
-const SORTS: readonly Sort[] = ['created', 'seeders', 'leechers', 'size']
+const SORTS: readonly Sort[] = ['created', 'seeders', 'leechers', 'completed', 'size']
 const ORDERS: readonly Order[] = ['asc', 'desc']
 const FLAGS = ['true', 'false'] as const
 const OWN_STATES: readonly NonNullable<Query['mine']>[] = ['snatched', 'seeding', 'unseen', 'bookmarked']
