@@ -9,9 +9,9 @@ export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 /** The media types of an export. */
 export const EXPORT_TYPES = ['text/csv', 'application/json'] as const
 
-/** An export has at most this many rows, ... */
+/** Maximum number of rows of an export. */
 const MAX_EXPORTED = 10_000
-/** ... of which so many are in memory at once. */
+/** Rows in memory at a time. */
 const PAGE = 250
 
 /** Exports read one page at a time, all together, so that many of them leave time for other requests. */

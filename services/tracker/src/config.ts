@@ -49,7 +49,7 @@ export const settings = z.object({
   }),
   ...group('Postgres and Redis', {
     SEARCH_POOL_SIZE: integer({ min: 1, max: 100, fallback: 2 }).describe(
-      'Additional connections to Postgres for searches, at most half the cores of its server.',
+      'Additional connections to Postgres for searches. Use at most half as many as its server has cores.',
     ),
     SWARM_REDIS_URL: redisUrls()
       .meta({ secret: true })

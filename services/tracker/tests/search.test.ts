@@ -94,8 +94,6 @@ test('one matching id or info hash is enough, and a TMDB number matches only in 
   expect(await names({ ids: {}, text: 'ided' })).toHaveLength(2)
   const [found] = (await tracker.context.useCases.search.find({ text: 'ided film', offset: 0, limit: 1 }, SEARCHER))
     .items
-  expect(await names({ ids: { infoHash: found?.infoHash ?? '', tvdb: 77 } })).toHaveLength(2)
-  expect(await names({ ids: { infoHash: '0'.repeat(40) } })).toEqual([])
   expect(await tracker.context.useCases.search.byInfoHash(found?.infoHash ?? '')).toEqual(found)
   expect(await tracker.context.useCases.search.byInfoHash('0'.repeat(40))).toBeUndefined()
 })

@@ -6,9 +6,9 @@ export type BatcherOptions = {
   readonly concurrency: number
   /** Maximum number of items per batch. */
   readonly maxBatchSize: number
-  /** Minimum time between the starts of two batches, in milliseconds, ... */
+  /** Minimum time between the starts of two batches, in milliseconds. A full batch starts immediately. */
   readonly lingerMs: number
-  /** ... unless a batch is full, or the waiting items are enough: as many as are worth a call, or no others are expected. */
+  /** Whether a batch starts early: the waiting items are worth a call, or no others are expected. */
   readonly isReady: (waiting: number) => boolean
 }
 

@@ -4,7 +4,7 @@ import { listPeers, NO_COMPACT_PEERS, selectPeers } from '../swarm/selection.ts'
 import { NO_PEERS, type SwarmAnswer, type Swarms } from '../swarm/swarm.ts'
 import { Announce, countAnnounce, warningOf } from './announce.ts'
 import type { AnnounceCounters, AnswerTimes } from './announce-counters.ts'
-import type { Announces } from './announces.ts'
+import type { Announces } from './check-announce.ts'
 import type { Refusal, Refusals } from './refusal.ts'
 import { compactReply, listReply, type Reply, refusalReply } from './reply.ts'
 

@@ -127,7 +127,7 @@ function isOver(wait: number | null): boolean {
   return wait !== null && wait > 0
 }
 
-/** A client may still stop that the rules did not exclude when it started. */
+/** A client that was allowed when it started may still send `stopped`. */
 function checkClient(announce: Announce, { lookups }: RuleOptions): ReturnType<Rule['check']> {
   if (announce.isStopOfNobody) return undefined
   const loading = announce.site === null && keep(announce, 'site', lookups.site())

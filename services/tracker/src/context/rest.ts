@@ -14,7 +14,7 @@ import type { AccountUseCases } from './accounts.ts'
 import type { Connections } from './connections.ts'
 import type { TokenUseCases } from './tokens.ts'
 
-/** About one packet. An account with its passkey is shorter, and no longer response contains a secret. */
+/** About one packet. The only response with a secret, an account with its passkey, is shorter. */
 const COMPRESS_FROM_BYTES = 1_400
 
 /** An upload takes at most 10 MiB. Even members who upload a whole series send only a few files at once. */

@@ -10,7 +10,7 @@ const MINUTE_MS = 60_000
 /** An address gets this many times the attempts of an account, for households and offices. */
 const ATTEMPTS_PER_ADDRESS = 10
 
-/** An account gets this many times as many guesses of codes per hour, from all addresses together. */
+/** Guesses of codes per account and hour, from all addresses together, as a multiple of the attempts of an account. */
 const CODES_PER_ACCOUNT = 4
 
 /** The sender of a request, as far as limits concern them. */

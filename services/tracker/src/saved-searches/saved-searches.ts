@@ -69,7 +69,7 @@ const MAX_SAVED_SEARCHES = 25
 /** New matches are looked for this often, if there are not too many saved searches. */
 const CHECK_EVERY_MS = 60_000
 const CHECKED_AT_ONCE = 50
-/** A torrent is visible at the end of its upload, a moment after its time. */
+/** A torrent becomes visible when its upload commits, shortly after its `created_at`. */
 const SETTLED_MS = 10_000
 /** A search that is refused for longer is given up until its next turn, so that others get theirs. */
 const MAX_LATE_MS = 10 * 60_000

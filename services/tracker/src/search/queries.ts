@@ -36,8 +36,6 @@ export type WantedIds = {
    */
   readonly tmdbCategoryIds?: readonly string[] | undefined
   readonly tvdb?: number | undefined
-  /** Either info hash in lowercase hex. */
-  readonly infoHash?: string | undefined
 }
 
 /** A page of results, newest first. */

@@ -59,7 +59,7 @@ export function createSearch(deps: {
       if (criteria === undefined) return { items: [], ...totalOf(0) }
       const { offset } = query
       const page = { ...NEWEST_FIRST, offset, limit: offset > MAX_OFFSET ? 0 : query.limit }
-      // Searches that take queue are shared only by the same member, so that each member uses their own queue.
+      // A search that waits in the queue is shared only within one member, so that nobody uses up the turns of others.
       const isFree = isPlain(criteria)
       const shared = () => finds(JSON.stringify([query, isFree ? '' : member]), () => find(criteria, page, member))
       return isFree ? shared() : queue.admit(member, shared)
@@ -309,6 +309,6 @@ function criteriaOf(query: SearchQuery, now: Date): Criteria | undefined {
     ...allOf('approved'),
     ...{ categoryIds, words, facets, marks: marksOf(query), minSize, maxSize },
     created: createdAfter && { after: createdAfter, now },
-    ...{ ...idFacets(ids), infoHash: ids.infoHash },
+    ...idFacets(ids),
   }
 }

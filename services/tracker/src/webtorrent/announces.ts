@@ -2,7 +2,7 @@ import type { AnnounceRequest, InfoHash, Passkey, WarningName } from '@vault-and
 import type { Lookup } from '@vault-and-tracker/service-kit/core/cache'
 import { type Announce, countAnnounce } from '../announce/announce.ts'
 import type { AnnounceCounters } from '../announce/announce-counters.ts'
-import type { Announces } from '../announce/announces.ts'
+import type { Announces } from '../announce/check-announce.ts'
 import type { Lookups, PasskeyUser } from '../announce/lookups.ts'
 import type { Refusal, Refusals } from '../announce/refusal.ts'
 import { type TrackerMode, torrentFailure, userFailure } from '../announce/rules.ts'

@@ -9,7 +9,7 @@ export type ExchangeTables = {
     issuer: string
     audience: string
     algorithms: string[]
-    /** Names and patterns by turns. */
+    /** Names of claims and their patterns, alternating. */
     claims: string[]
     access: string
     envs: string[] | null

@@ -23,7 +23,7 @@ const COUNT_TTL_MS = 3_600_000
  * Redis.
  *
  * After a loss, `since` is five minutes ahead and `run` is `-`, because earlier requests may be dated that far. A replica
- * then lowers `since` based on the record of requests that were dated ahead. Decision 59 has the reasons. Review 2027-06.
+ * then lowers `since` based on the record of requests that were dated ahead. See docs/adr/0059. Review 2027-06.
  */
 const MEMORY = 'vault:nonces:memory'
 

@@ -95,7 +95,7 @@ export type TrustRuleRow = {
   readonly issuer: string
   readonly audience: string
   readonly algorithms: readonly string[]
-  /** Names and patterns by turns. */
+  /** Names of claims and their patterns, alternating. */
   readonly claims: readonly string[]
   readonly scope: Scope
   readonly minutes: number

@@ -63,7 +63,7 @@ export function createCopies(deps: {
      */
     copy: async (projectName: string, request: CopyRequest, by: Editor): Promise<Copied> => {
       const { from, to } = request
-      if (from === to) throw apiError('invalid_request', 'to: must be another environment than `from`.')
+      if (from === to) throw apiError('invalid_request', 'to: must differ from `from`.')
       const project = await findProject(projects, projectName, by)
       await values.prepare({ projectUid: project.uid, project: project.name, env: to, key: '', version: 0 })
       const reencrypt = async (value: StoredVersion, version: number, dataKey: StoredDataKey): Promise<Buffer> => {

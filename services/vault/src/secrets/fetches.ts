@@ -19,8 +19,8 @@ import type { Stale, StorageLimits } from './secrets.ts'
 import type { StoredValues, Values } from './values.ts'
 
 /**
- * A fetch mostly costs Postgres commits and round trips, and the event loop decryption. Fetches under load share both, and
- * wait a moment for those that are being verified; docs/performance.md has the measurements.
+ * Commits, round trips to Postgres and decryption are most of the cost of a fetch. Fetches under load share them, and wait
+ * a moment for those that are being verified; docs/performance.md has the measurements.
  */
 const SMALL = { concurrency: 4, maxBatchSize: 64, lingerMs: 8 }
 
@@ -165,7 +165,7 @@ export function createFetches(deps: {
     }
   }
 
-  /** Before the first byte of an answer with secrets of another project, that project has an entry of each fetch. */
+  /** Records each fetch in the log of every other project that it reads, before anything is sent. */
   async function recordReferences(fetches: readonly Fetch[], crossed: readonly CrossedReference[]): Promise<void> {
     const entryOf = ({ caller: { address } }: Fetch, { reader, target }: CrossedReference): EntryOfProject => {
       const by = { actor: `project:${reader.project.name}`, address }

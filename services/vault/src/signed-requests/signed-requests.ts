@@ -43,8 +43,8 @@ export function createSignedRequests(deps: {
   onEndedKey: (state: 'expired' | 'revoked') => void
 }) {
   const { signingProjects, nonces, keyUses, clock, onEndedKey } = deps
-  const fetches = createPending()
-  const signatures = createPending()
+  const fetches = createCounter()
+  const signatures = createCounter()
   const spend = createBatcher<Nonce, Verdict>((waiting) => nonces.spend(waiting), {
     ...BATCHES,
     isReady: () => signatures.count() === 0,
@@ -83,7 +83,7 @@ export function createSignedRequests(deps: {
     return [verified, signer]
   }
 
-  /** The holder of the key learns of a proxy that hides what was signed. No other client does. */
+  /** Tells only the holder of the key that a proxy hides what was signed. */
   async function refuse(error: unknown, message: ReceivedMessage, key: SigningKey | undefined): Promise<never> {
     const isHidden =
       error instanceof SignatureError &&
@@ -209,7 +209,7 @@ export function claimedProject(message: ReceivedMessage): string | undefined {
 }
 
 /** Counts running work. */
-function createPending() {
+function createCounter() {
   let pending = 0
   return {
     count: (): number => pending,
