@@ -36,18 +36,6 @@ test('accepts a public key as a JWK JSON string', async () => {
   )
 })
 
-test('creates one of fifty simultaneous projects with the same name', async () => {
-  const { publicKeyHex: publicKey } = newKey()
-  const answers = await Promise.all(
-    Array.from({ length: 50 }, () => admin(vault.url, 'POST', '/projects', { name: 'race', publicKey })),
-  )
-  expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
-  const refused = answers.filter(({ status }) => status !== 201)
-  expect(refused.map(({ status, body }) => [status, body])).toEqual(
-    refused.map(() => [409, { error: 'project_exists' }]),
-  )
-})
-
 test.each([
   ['of 63 digits', 'a'.repeat(63)],
   ['of 66 digits', 'a'.repeat(66)],

@@ -152,6 +152,7 @@ test('does not give access to a later project of the same name', async () => {
       ['GET', '/audit?projectId=gone'],
       ['GET', '/activity?projectId=gone'],
       ['PUT', '/projects/gone/rotate'],
+      ['PUT', '/projects/gone/secrets'],
       ['DELETE', '/projects/gone'],
     ] as const)
       expect([path, ...(statusAndError(await as(linus, method, path, undefined, url)) as unknown[])]).toEqual([

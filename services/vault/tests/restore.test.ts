@@ -1,23 +1,11 @@
-import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { type TestDatabase, testRedis } from '@vault-and-tracker/dev-env'
-import pg from 'pg'
+import { type TestDatabase, withClient } from '@vault-and-tracker/dev-env'
 import { admin, createProject, type Key, signedSend } from './support/client.ts'
-import { createVaultDatabase, KEYS, startVault, vaultEnv } from './support/vault.ts'
+import { createVaultDatabase, startVault, vaultEnv } from './support/vault.ts'
 import { runProgram } from './support/vault-process.ts'
 
 let restored: TestDatabase
 const projects = new Map<string, Key>()
-
-async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    return await work(client)
-  } finally {
-    await client.end()
-  }
-}
 
 /** A logical dump: all rows as text, and the sequence, as pg_dump writes them. */
 function dump(url: string): Promise<{ tables: Map<string, string>; sequence: string }> {
@@ -96,33 +84,4 @@ test('reads everything in a restored database, including old versions', async ()
   await withClient(restored.ownerUrl, (client) => client.query("update audit set ip = '6.6.6.6' where seq = 3"))
   const broken = await runProgram('commands/audit.command', ['verify'], env)
   expect([broken.status, JSON.parse(broken.stdout)]).toMatchObject([1, { intact: false, seq: 3 }])
-})
-
-async function startOutput(keyring: Record<string, string>, active: string): Promise<string> {
-  const list = Object.entries(keyring).map(([id, key]) => `${id}:${key}`)
-  const env = vaultEnv(
-    { databaseUrl: restored.appUrl, redisUrl: (await testRedis()).url },
-    { VAULT_KEYRING: list.join(','), VAULT_KEYRING_ACTIVE: active, LOG_LEVEL: 'info' },
-  )
-  const { status, stdout, stderr } = await runProgram('main', [], env)
-  expect(status).toBe(1)
-  return stdout + stderr
-}
-
-test('refuses to start with a different key of the same id', async () => {
-  const output = await startOutput({ ...KEYS, '2026-11': randomBytes(32).toString('base64') }, '2026-11')
-  const { rows } = await withClient(restored.ownerUrl, (client) =>
-    client.query<{ fingerprint: string }>("select fingerprint from keks where kek_id = '2026-11'"),
-  )
-  const [, inDatabase, inKeyring] = /key 2026-11 differs: .*?([0-9a-f]{16}).*?([0-9a-f]{16})/.exec(output) ?? []
-  expect(inDatabase).toBe(rows[0]?.fingerprint)
-  expect(inKeyring).not.toBe(inDatabase)
-})
-
-test('refuses to start without a used key', async () => {
-  const output = await startOutput({ '2027-01': randomBytes(32).toString('base64') }, '2027-01')
-  expect(output).toMatch(/key 2026-11 \(fingerprint [0-9a-f]{16}\) is in use/)
-  await withClient(restored.ownerUrl, async (client) => {
-    expect((await client.query("select 1 from keks where kek_id = '2027-01'")).rowCount).toBe(0)
-  })
 })

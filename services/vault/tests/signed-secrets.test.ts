@@ -1,18 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { importPrivateKey, signRequest } from '@vault-and-tracker/http-signatures'
-import {
-  type Answer,
-  admin,
-  createProject,
-  type Key,
-  newKey,
-  send,
-  signedSend,
-  signHeaders,
-  statusAndError,
-} from './support/client.ts'
-import { rows } from './support/rows.ts'
+import { type Answer, admin, createProject, type Key, newKey, send, signedSend, signHeaders } from './support/client.ts'
 import { startVault, type TestVault } from './support/vault.ts'
 
 let vault: TestVault
@@ -49,21 +38,12 @@ test('keeps the id of an overwritten secret', async () => {
   expect((after as { id: string }[]).map(({ id }) => id)).toEqual((before as { id: string }[]).map(({ id }) => id))
 })
 
-test('stores fifty versions of fifty simultaneous writes', async () => {
-  const answers = await Promise.all(
-    Array.from({ length: 50 }, (_, i) => put({ key: 'HOT', value: `v${String(i)}`, env: 'hot' })),
-  )
-  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
-  const [secret] = (await admin(vault.url, 'GET', '/projects/shop/secrets?env=hot')).body as { id: string }[]
-  expect((await admin(vault.url, 'GET', `/secrets/${String(secret?.id)}/versions`)).body).toHaveLength(50)
-  expect(await values('hot')).toEqual({ HOT: expect.stringMatching(/^v\d+$/) })
-})
-
 test.each([
   ['the empty string', ''],
   ['line breaks and tabs', 'a\r\n\tb\n'],
   ['characters beyond the basic plane', '𝔰𝔢𝔠𝔯𝔢𝔱 ключ 鍵 \u{10ffff}'],
-  ['NUL', 'a\0b'],
+  ['control characters', 'a\0\u0001b\u007f'],
+  ['a line separator', 'a\u2028b'],
   ['64 KiB', 'é'.repeat(32_768)],
   ['a byte order mark', '\ufefftext'],
 ])('returns a value of %s unchanged', async (_name, value) => {
@@ -71,7 +51,7 @@ test.each([
   expect(await values('exact')).toEqual({ V: value })
 })
 
-test.each(['__proto__', 'constructor', 'toString', '0', 'a b', '..', 'ключ', 'k'.repeat(256), '"quoted"'])(
+test.each(['__proto__', 'constructor', 'toString', '0', 'a b', '..', 'ключ', 'k'.repeat(256), '"quoted"\\'])(
   'a secret named %s works like any other',
   async (name) => {
     expect((await put({ key: name, value: 'x', env: 'names' })).status).toBe(200)
@@ -103,33 +83,6 @@ test.each([
   const answer = await put(body)
   expect([answer.status, (answer.body as { error: string }).error]).toEqual([400, 'invalid_request'])
   expect(await values('e')).toEqual({})
-})
-
-test('limits the size of an environment', async () => {
-  const own = await createProject(vault.url, 'full')
-  const write = (name: string, value: string) =>
-    signedSend({ project: 'full', key: own, method: 'PUT', url, body: { key: name, value, env: 'production' } })
-  const large = 'x'.repeat(65_536)
-  await write('K0', large)
-  const [first] = await vault.sql<{ id: string; uid: string }>(
-    "select s.id, s.project_uid as uid from secrets s join projects p on p.uid = s.project_uid where p.name = 'full'",
-  )
-  await vault.sql(
-    `with copies as (
-       insert into secrets (id, project_uid, env, key, version, updated_at)
-       select gen_random_uuid(), $2, 'production', 'K' || n, 1, now() from generate_series(1, 62) as n returning id
-     )
-     insert into secret_versions (secret_id, version, dek_v, blob, created_at)
-     select copies.id, 1, v.dek_v, v.blob, now() from copies, secret_versions v where v.secret_id = $1`,
-    [first?.id, first?.uid],
-  )
-  await rows(vault, 'authenticate', '--project', 'full')
-  expect((await write('SMALL', 'v1')).status).toBe(200)
-  const before = await vault.sql('select count(*)::int as n from secret_versions')
-  const refused = await write('LAST', large)
-  expect(statusAndError(refused)).toEqual([413, 'payload_too_large'])
-  expect(await vault.sql('select count(*)::int as n from secret_versions')).toEqual(before)
-  expect((await write('SMALL', 'v2')).status).toBe(200)
 })
 
 test.each(['a=1&a=2', 'q=%zz', 'env=%ff'])(
