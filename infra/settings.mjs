@@ -26,12 +26,6 @@ else if (outdated.length > 0) {
 /** @returns {Generator<readonly [file: string, text: string]>} */
 function* generate() {
   for (const [service, all] of Object.entries(services)) {
-    const generated = `Settings of the ${service} and their defaults. Generated from src/config.ts by \`pnpm settings\`.`
-    const title = wrapped(`${generated} ${filesOf(all)}`, '# ')
-    yield [
-      `services/${service}/.env.example`,
-      byGroup(all).reduce((text, [group, some]) => `${text}\n# --- ${group}\n${some.map(variable).join('')}`, title),
-    ]
     const readme = `services/${service}/README.md`
     yield [
       readme,
@@ -47,13 +41,10 @@ function* generate() {
   ]
   yield [
     '.env.example',
-    withBlocks('.env.example', ({ description, fallback, ...setting }) =>
-      variable({
-        ...setting,
-        description: fallback ? `${description} Default: ${fallback}.` : description,
-        fallback: '',
-      }),
-    ),
+    withBlocks('.env.example', ({ name, description, fallback }) => {
+      const text = fallback ? `${description} Default: ${fallback}.` : description
+      return `${wrapped(text, '# ')}${name}=\n`
+    }),
   ]
 }
 
@@ -78,11 +69,6 @@ function withBlocks(file, write) {
         .map((setting) => write(setting, indent))
         .join(''),
   )
-}
-
-/** A setting as `.env` files have it, with its description as a comment. @param {Setting} setting */
-function variable({ name, description, isRequired, fallback }) {
-  return `${wrapped(`${isRequired ? 'Required. ' : ''}${description}`, '# ')}${name}=${fallback}\n`
 }
 
 /** How each secret can be in a file. @param {readonly Setting[]} all */
