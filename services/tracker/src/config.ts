@@ -49,7 +49,7 @@ export const settings = z.object({
   }),
   ...group('Postgres and Redis', {
     SEARCH_POOL_SIZE: integer({ min: 1, max: 100, fallback: 2 }).describe(
-      'Additional connections to Postgres for searches. Use at most half as many as its server has cores.',
+      'Additional connections to Postgres for searches. Use at most half the number of its cores.',
     ),
     SWARM_REDIS_URL: redisUrls()
       .meta({ secret: true })
