@@ -123,7 +123,7 @@ export const settings = z.object({
       'Writes per minute for each moderator or administrator; 0 for no limit.',
     ),
     AUTH_LIMIT: limit(5).describe(
-      'Sign-ins, registrations and password changes per IP address and account in five minutes; 0 for no limit. The ' +
+      'Sign-ins, registrations and wrong passwords per IP address and account in five minutes; 0 for no limit. The ' +
         'limit per IP address is ten times higher. Second-factor codes also have an hourly limit per account, ' +
         'four times higher.',
     ),

@@ -78,10 +78,14 @@ test('allows an address ten times the attempts of an account, with any usernames
   expect(statuses).toEqual([...Array<number>(10).fill(401), 429])
 })
 
-test('limits guesses of the current password in a stolen session', async () => {
+test('limits guesses of the current password in a stolen session, and no correct ones', async () => {
   tracker = await startTracker({ AUTH_LIMIT: '2', REGISTRATION: 'open' })
   const client = tracker.client()
   await client.post('/api/auth/register', { username: 'robbed', email: 'robbed@example.org', password: PASSWORD })
+  for (const name of ['sonarr', 'radarr', 'prowlarr', 'autobrr']) {
+    const created = await client.post('/api/tokens', { name, scopes: ['read'], password: PASSWORD })
+    expect([name, created.status]).toEqual([name, 201])
+  }
   const statuses = []
   for (let i = 0; i < 3; i++)
     statuses.push((await client.post('/api/user/password', { currentPassword: `${i}`, newPassword: PASSWORD })).status)

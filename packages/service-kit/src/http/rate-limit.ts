@@ -20,7 +20,8 @@ type Keyed = Request & { [KEY]?: string }
  * in whole seconds.
  *
  * @param options `name` is part of the Redis key; `limit` requests per `windowMs`, 0 for no limit; while Redis is
- *   unavailable, `allow` passes requests uncounted and `refuse` makes them fail as unavailable
+ *   unavailable, `allow` passes requests uncounted and `refuse` makes them fail as unavailable; with `countsOnlyFailed`, a
+ *   request is counted until its response, and afterwards only if that is an error
  */
 export function createRateLimit(options: {
   name: string
@@ -29,6 +30,7 @@ export function createRateLimit(options: {
   windowMs: number
   createError: () => Error
   whenRedisIsUnavailable: 'allow' | 'refuse'
+  countsOnlyFailed?: boolean
   logger: Logger
 }): RateLimit {
   const { name, redis, limit, logger } = options
@@ -39,6 +41,7 @@ export function createRateLimit(options: {
     standardHeaders: 'draft-8',
     legacyHeaders: false,
     identifier: name,
+    skipSuccessfulRequests: options.countsOnlyFailed ?? false,
     keyGenerator: (request: Keyed) => request[KEY] ?? '',
     passOnStoreError: options.whenRedisIsUnavailable === 'allow',
     // Callers find the address themselves (TRUSTED_PROXIES), without Express.

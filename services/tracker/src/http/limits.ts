@@ -26,9 +26,9 @@ export type ApplyLimit = (kind: LimitKind, request: Request, response: Response,
  * The limits of the REST surface, shared by all replicas through Redis.
  *
  * Reads and writes are counted per user, or per address without a session. Sign-ins are counted per address and account,
- * so that one client cannot block the account of another, and per address. Codes of a second factor are few, so they are
- * also counted per account: only someone who knows its password can reach that limit. If Redis is unavailable, reads pass
- * uncounted; writes and sign-ins get 503.
+ * so that one client cannot block the account of another, and per address; with a session, only failed attempts count.
+ * Codes of a second factor are few, so they are also counted per account: only someone who knows its password can reach
+ * that limit. If Redis is unavailable, reads pass uncounted; writes and sign-ins get 503.
  *
  * @param options requests per minute, and attempts per five minutes; 0 disables a limit
  */
@@ -47,11 +47,12 @@ export function createLimits(options: {
     windowMs: number,
     keyOf: KeyOf,
     whenRedisIsUnavailable: 'allow' | 'refuse',
+    countsOnlyFailed = false,
   ): readonly [RateLimit, KeyOf] => {
-    const createError = () => apiError('RATE_LIMITED')
     const { redis, logger } = options
+    const more = { countsOnlyFailed, createError: () => apiError('RATE_LIMITED') }
     return [
-      createRateLimit({ name, redis, logger, limit: perWindow, windowMs, createError, whenRedisIsUnavailable }),
+      createRateLimit({ name, redis, logger, limit: perWindow, windowMs, whenRedisIsUnavailable, ...more }),
       keyOf,
     ]
   }
@@ -59,6 +60,7 @@ export function createLimits(options: {
   const authentication = [
     limit('sign-in-address', attempts * ATTEMPTS_PER_ADDRESS, 5 * MINUTE_MS, byAddress, 'refuse'),
     limit('sign-in', attempts, 5 * MINUTE_MS, byAttempt, 'refuse'),
+    limit('password', attempts, 5 * MINUTE_MS, byConfirmation, 'refuse', true),
   ]
   const codes = limit('second-factor', attempts * CODES_PER_ACCOUNT, 60 * MINUTE_MS, byPendingAccount, 'refuse')
   const limits: Readonly<Record<LimitKind, readonly (readonly [RateLimit, KeyOf])[]>> = {
@@ -103,12 +105,17 @@ function byStaff(requester: Requester): string | undefined {
   return isStaff(requester) ? byUser(requester) : undefined
 }
 
-/** By address and account: the requester's if they are known, else the one that the endpoint itself works with. */
-function byAttempt(requester: Requester, request: Request, kind: LimitKind): string {
+/** By address and the account that the endpoint itself works with. Whoever has a session confirms its password. */
+function byAttempt(requester: Requester, request: Request, kind: LimitKind): string | undefined {
+  if (requester.session !== undefined) return undefined
   const named = memberOf(request.body, kind === 'mail' ? 'email' : 'username')
   const claimed = kind === 'second-factor' ? requester.pending?.userId : named
-  const account = requester.session?.account.id ?? (typeof claimed === 'string' ? claimed.toLowerCase() : '')
-  return `${byAddress(requester)} ${account.slice(0, 64)}`
+  return `${byAddress(requester)} ${(typeof claimed === 'string' ? claimed.toLowerCase() : '').slice(0, 64)}`
+}
+
+/** By address and account of a session, of which a password is guessed, for example to create an API token. */
+function byConfirmation(requester: Requester): string | undefined {
+  return requester.session && `${byAddress(requester)} ${requester.session.account.id}`
 }
 
 /** By the account whose password was right. Security keys cannot be guessed, so they are not counted. */
