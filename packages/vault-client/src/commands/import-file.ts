@@ -1,6 +1,12 @@
 import { parse } from 'dotenv'
 import type { Secrets } from '../client/secrets.ts'
-import { ignoredLines, keysCutAtHash, keysWithReferences, repeatedKeys } from '../formats/dotenv.ts'
+import {
+  ignoredLines,
+  keysCutAtHash,
+  keysReadDifferently,
+  keysWithReferences,
+  repeatedKeys,
+} from '../formats/dotenv.ts'
 import { CommandError, printable, type Terminal, tell } from './terminal.ts'
 
 /** Parses a .env or JSON file, and warns about parts that are ambiguous. */
@@ -10,6 +16,10 @@ export function readImport(text: string, source: string, terminal: Terminal): Se
   const warn = (keys: readonly string[], what: string): void => {
     if (keys.length > 0) tell(terminal, `warning: ${source}: ${what}: ${keys.map(printable).join(', ')}`)
   }
+  warn(
+    isJson ? [] : keysReadDifferently(text),
+    'backslashes and unclosed quotes are stored as they are, not interpreted, in the values of',
+  )
   const repeated = isJson ? repeatedMembers(text) : repeatedKeys(text)
   warn(repeated, 'these keys appear more than once, and the last value is used')
   warn(keysWithReferences(secrets), 'references such as ${NAME} are stored as they are, not replaced, in the values of')

@@ -65,6 +65,19 @@ export function repeatedKeys(text: string): readonly string[] {
   return [...repeated]
 }
 
+/**
+ * The keys whose values shells and python-dotenv would read differently: the dotenv package keeps backslashes between
+ * double quotes, except of `\\n` and `\\r`, and takes a quote that is never closed as part of the value.
+ */
+export function keysReadDifferently(text: string): readonly string[] {
+  const keys = [...text.replace(/\r\n?/g, '\n').matchAll(ASSIGNMENT)].flatMap(([, key = '', value = '']) =>
+    /^\s*"[^]*\\[\\"$`][^]*"$/.test(value) || /^\s*(["'`])(?![^]*\1\s*$)/.test(value) || /^\s*["'`]\s*$/.test(value)
+      ? [key]
+      : [],
+  )
+  return [...new Set(keys)]
+}
+
 /** The keys whose values refer to another variable, which Compose and dotenv-expand would replace. */
 export function keysWithReferences(secrets: Readonly<Record<string, string>>): readonly string[] {
   return Object.keys(secrets).filter((key) => /\$\{[A-Za-z_]/.test(secrets[key] ?? ''))

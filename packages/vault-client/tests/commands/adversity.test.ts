@@ -281,7 +281,7 @@ test('an error about a key names its file or variable, and does not repeat the k
   }
 })
 
-test('import warns about references and repeated keys, and refuses values with a null byte', async () => {
+test('import warns about references, repeated keys and what other readers unescape, and refuses values with a null byte', async () => {
   await using server = await startFakeVault(publicKeyHex)
   const file = join(newFolder(), '.env')
   const importing = async (text: string): Promise<string> => {
@@ -291,6 +291,8 @@ test('import warns about references and repeated keys, and refuses values with a
   const dotenv = await importing('A=1\nB="two\nA=3\nlines"\nexport C=4\nC: 5\r\nD=x${A}y\nE=$A\n')
   expect(dotenv).toMatch(/appear more than once.*: C\n.*stored as they are.*: D\n$/s)
   expect(Object.fromEntries(server.secrets)).toEqual({ A: '1', B: 'two\nA=3\nlines', C: '5', D: 'x${A}y', E: '$A' })
+  const escaped = 'F="{\\"a\\":1}"\nG="C:\\\\dir"\nH="open\nI="two\\nlines"\nJ=\'C:\\\\dir\'\nK=C:\\dir\nL="plain"\n'
+  expect(await importing(escaped)).toMatch(/not interpreted.*: F, G, H\n$/)
   expect(await importing('{"A":"A","B":"\\"A\\":","A":"2"}')).toMatch(/appear more than once.*: A\n$/)
   const seen = server.seen.length
   expect(await importing('{"A":"canary\\u0000"}')).toMatch(/the value of A contains a null byte/)
