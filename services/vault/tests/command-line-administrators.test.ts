@@ -207,7 +207,7 @@ test('lists sessions, and revokes one or all', async () => {
   expect(await listed()).toEqual([])
 })
 
-test('adds an administrator, and removes one with --yes without a terminal', async () => {
+test('adds an administrator, and removes one by name or id with --yes without a terminal', async () => {
   const add = ['admin', 'administrators', 'add', 'Ada', '--role', 'auditor', '--projects', 'shop', '--expires', '30d']
   const added = await vault(...add)
   const [ada] = JSON.parse((await vault('admin', 'administrators', '--json')).out) as {
@@ -229,10 +229,11 @@ test('adds an administrator, and removes one with --yes without a terminal', asy
     status: 2,
     err: expect.stringContaining('--yes is required'),
   })
-  expect(await vault('admin', 'administrators', 'rm', id, '--yes')).toMatchObject({
-    status: 0,
-    out: `Removed administrator ${id}.\n`,
-  })
+  expect((await vault('admin', 'administrators', 'rm', 'Ada', '--yes')).status).toBe(1)
+  expect((await vault('admin', 'administrators', 'rm', id, '--yes')).status).toBe(0)
+  expect((await vault('admin', 'administrators', 'rm', 'Ada', '--yes')).status).toBe(0)
+  const gone = await vault('admin', 'administrators', 'rm', 'Ada', '--yes', '--json')
+  expect([gone.status, JSON.parse(gone.err)]).toMatchObject([1, { error: 'not_found' }])
 })
 
 test('manages the webhooks of a project', async () => {

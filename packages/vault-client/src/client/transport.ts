@@ -150,7 +150,13 @@ function readUrl(text: string): URL {
   if (!/^\s*https?:/i.test(text))
     throw new VaultError('invalid_configuration', 'the URL of the vault must begin with http:// or https://')
   if (!URL.canParse(text)) throw new VaultError('invalid_configuration', 'the URL of the vault is not valid')
-  return new URL(text)
+  const url = new URL(text)
+  if (url.href !== `${url.origin}/`)
+    throw new VaultError(
+      'invalid_configuration',
+      'the URL of the vault must be a scheme, a host and an optional port, without a path or credentials',
+    )
+  return url
 }
 
 async function readAnswer(response: Response, maxBytes: number): Promise<unknown> {

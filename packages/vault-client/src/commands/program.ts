@@ -64,7 +64,7 @@ function failureOf(error: unknown): Failure {
   if (error instanceof CommanderError)
     return { status: 2, error: 'usage', message: error.message.replace(/^error: /, '') }
   if (error instanceof UsageError) return { status: 2, error: 'usage', message: error.message }
-  if (error instanceof CommandError) return { status: error.status, error: 'failed', message: error.message }
+  if (error instanceof CommandError) return { status: error.status, error: error.code, message: error.message }
   if (error instanceof VaultError) return { status: 1, error: error.code, message: error.message }
   return { status: 1, error: 'failed', message: types.isNativeError(error) ? error.message : 'unknown error' }
 }

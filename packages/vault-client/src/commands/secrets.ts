@@ -12,6 +12,7 @@ import {
   CommandError,
   confirm,
   jsonLine,
+  NotFoundError,
   painter,
   printable,
   readStdin,
@@ -55,7 +56,7 @@ export async function get(
     return
   }
   const value = await (await client(options, terminal)).get(key, options.env)
-  if (value === undefined) throw new CommandError(noSecretText(key, options.env))
+  if (value === undefined) throw new NotFoundError(noSecretText(key, options.env))
   if (options.output !== undefined) await writeTo(options.output, value, options, terminal)
   else if (options.json === true) terminal.stdout.write(jsonLine({ [key]: value }))
   else writeResult(terminal, options.newline ? `${value}\n` : value)
@@ -160,7 +161,7 @@ export async function remove(
     await (isId ? vault.remove(which) : vault.removeByKey(which, options.env))
   } catch (error) {
     if (isId || !(error instanceof VaultError) || error.code !== 'not_found') throw error
-    throw new CommandError(noSecretText(which, options.env))
+    throw new NotFoundError(`${noSecretText(which, options.env)}; an inherited one is deleted where it is stored`)
   }
   report(options, terminal, { ok: true }, `Deleted ${place}.\n`)
 }
@@ -301,7 +302,10 @@ export async function diff(
   if (a === undefined || b === undefined || more.length > 0)
     throw new UsageError('name two environments: --env A --env B')
   const vault = await client(options, terminal)
-  const changes = changesBetween(await vault.getAll(a), await vault.getAll(b))
+  const [before, after] = [await vault.getAll(a), await vault.getAll(b)]
+  if (Object.keys(before).length === 0) tell(terminal, noSecretsText(a))
+  if (Object.keys(after).length === 0) tell(terminal, noSecretsText(b))
+  const changes = changesBetween(before, after)
   const text = isUnchanged(changes)
     ? `${printable(a)} and ${printable(b)} have the same secrets.\n`
     : changesText(changes, terminal)

@@ -1,6 +1,6 @@
 import type { Secrets } from '../client/secrets.ts'
 import { noSecretText } from './settings.ts'
-import { CommandError, printable } from './terminal.ts'
+import { NotFoundError, printable } from './terminal.ts'
 
 export type SelectionOptions = {
   readonly only?: readonly string[]
@@ -12,7 +12,7 @@ export type SelectionOptions = {
 /** @throws CommandError if a key of `only` does not exist */
 export function selectSecrets(secrets: Readonly<Secrets>, { only, except }: SelectionOptions, env: string): Secrets {
   const missing = only?.find((key) => !(key in secrets))
-  if (missing !== undefined) throw new CommandError(noSecretText(missing, env))
+  if (missing !== undefined) throw new NotFoundError(noSecretText(missing, env))
   const keys = (only ?? Object.keys(secrets)).filter((key) => except?.includes(key) !== true)
   return Object.assign(Object.create(null) as Secrets, Object.fromEntries(keys.map((key) => [key, secrets[key]])))
 }

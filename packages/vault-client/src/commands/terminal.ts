@@ -24,10 +24,20 @@ export class UsageError extends Error {
 export class CommandError extends Error {
   override readonly name = 'CommandError'
   readonly status: number
+  /** The `error` of the output with --json. */
+  readonly code: string
 
-  constructor(message: string, status = 1) {
+  constructor(message: string, status = 1, code = 'failed') {
     super(message)
     this.status = status
+    this.code = code
+  }
+}
+
+/** Something that the command names does not exist. */
+export class NotFoundError extends CommandError {
+  constructor(message: string) {
+    super(message, 1, 'not_found')
   }
 }
 

@@ -67,7 +67,7 @@ export function repeatedKeys(text: string): readonly string[] {
 
 /**
  * The keys whose values shells and python-dotenv would read differently: the dotenv package keeps backslashes between
- * double quotes, except of `\\n` and `\\r`, and takes a quote that is never closed as part of the value.
+ * double quotes, except in `\n` and `\r`, and takes a quote that is never closed as part of the value.
  */
 export function keysReadDifferently(text: string): readonly string[] {
   const keys = [...text.replace(/\r\n?/g, '\n').matchAll(ASSIGNMENT)].flatMap(([, key = '', value = '']) =>

@@ -130,6 +130,9 @@ test.each([
   ['localhost:4200', 'http:// or https://'],
   ['vault.example.org', 'http:// or https://'],
   ['http://[', 'not valid'],
+  ['https://vault.example.org/prefix', 'without a path'],
+  ['https://vault.example.org/?x=1', 'without a path'],
+  ['https://user:canary@vault.example.org', 'without a path or credentials'],
 ])('refuses the URL %s', (url, reason) => {
   const create = (): unknown => createVaultClient({ url, project: 'shop', privateKey: privateJwk })
   expect(create).toThrow(
@@ -191,14 +194,9 @@ test('reports a vault that never responds as timeout', async () => {
   await new Promise((resolve) => silent.close(resolve))
 })
 
-test.each([
-  ['http://user:canary@127.0.0.1:1', 'shop'],
-  ['http://127.0.0.1:1', 'no project'],
-])('reports a request to %s as %j, which cannot be signed, as invalid_configuration', async (url, project) => {
-  const client = createVaultClient({ url, project, privateKey: generateKeyPair().privateJwk })
-  const error: unknown = await client.getAll().catch((reason: unknown) => reason)
-  expect(error).toBeInstanceOf(VaultError)
-  expect(error).toMatchObject({ code: 'invalid_configuration', message: expect.not.stringContaining('canary') })
+test('reports a project that cannot be signed for as invalid_configuration', async () => {
+  const settings = { url: 'http://127.0.0.1:1', project: 'no project', privateKey: generateKeyPair().privateJwk }
+  await expect(createVaultClient(settings).getAll()).rejects.toMatchObject({ code: 'invalid_configuration' })
 })
 
 test.each(['privateKey', 'project', 'url'])('reports a missing %s as invalid_configuration', async (name) => {

@@ -44,7 +44,7 @@ test.each([
 })
 
 test.each([
-  [['get', 'NONE', '--json'], 1, { error: 'failed', message: expect.stringContaining('NONE') }],
+  [['get', 'NONE', '--json'], 1, { error: 'not_found', message: expect.stringContaining('NONE') }],
   [['get', '--json', '--env', 'x', 'A', 'B'], 2, { error: 'usage', message: expect.stringContaining('too many') }],
   [['diff', '--json'], 2, { error: 'usage', message: expect.stringContaining('two environments') }],
   [['whoami', '--json', '--key-file', '/dev/null'], 1, { error: 'invalid_configuration', message: expect.any(String) }],

@@ -233,7 +233,8 @@ function urlProblem(
 ): string | undefined {
   if (text.length > MAX_URL_LENGTH || !URL.canParse(text)) return 'must be a URL of at most 2000 characters'
   const { protocol, hostname, username, password } = new URL(text)
-  if (protocol !== 'https:' && !(protocol === 'http:' && allowPrivate)) return 'must begin with https://'
+  if (protocol !== 'https:' && !(protocol === 'http:' && allowPrivate))
+    return 'must begin with https://, unless WEBHOOK_ALLOW_PRIVATE is set'
   if (username + password !== '') return 'must not contain a user or password'
-  return mayConnect(hostname) ? undefined : 'must not have a private address'
+  return mayConnect(hostname) ? undefined : 'must not have a private address, unless WEBHOOK_ALLOW_PRIVATE is set'
 }

@@ -1,5 +1,5 @@
 import type { GlobalOptions } from '../settings.ts'
-import { CommandError, confirm, jsonLine, printable, type Terminal, table, tell } from '../terminal.ts'
+import { CommandError, confirm, jsonLine, NotFoundError, printable, type Terminal, table, tell } from '../terminal.ts'
 import { type AdminClient, adminClient, type Row } from './client.ts'
 import type { ScopeOptions } from './scope.ts'
 
@@ -135,16 +135,16 @@ export const adminCommands = {
     done(options, terminal, cell(added['token']), added)
   },
 
-  removeAdministrator: async (id: string, options: GlobalOptions & { yes?: boolean }, terminal: Terminal) => {
+  removeAdministrator: async (nameOrId: string, options: GlobalOptions & { yes?: boolean }, terminal: Terminal) => {
     const admin = await adminClient(options, terminal)
-    if (options.yes !== true) {
-      const listed = (await admin.administrators()).find((each) => each['id'] === id)
-      if (listed === undefined) throw new CommandError(`there is no administrator ${printable(id)}`)
-      const question = `Remove the ${cell(listed['role'])} ${printable(cell(listed['name']))}? This revokes their token.`
-      await confirm(terminal, question, options)
-    }
+    const [found, other] = (await admin.administrators()).filter(({ id, name }) => id === nameOrId || name === nameOrId)
+    if (found === undefined) throw new NotFoundError(`there is no administrator ${printable(nameOrId)}`)
+    if (other !== undefined)
+      throw new CommandError(`several administrators are named ${printable(nameOrId)}; use an ID`)
+    const [id, who] = [cell(found['id']), `${cell(found['role'])} ${printable(cell(found['name']))}`]
+    await confirm(terminal, `Remove the ${who}? This revokes their token.`, options)
     await admin.removeAdministrator(id)
-    done(options, terminal, `Removed administrator ${id}.`)
+    done(options, terminal, `Removed the ${who}.`)
   },
 
   revokeSession: async (id: string, options: GlobalOptions, terminal: Terminal) => {

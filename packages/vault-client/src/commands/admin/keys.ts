@@ -1,6 +1,6 @@
 import { writeNew } from '../files.ts'
 import type { GlobalOptions } from '../settings.ts'
-import { CommandError, jsonLine, printable, type Terminal, tell, UsageError } from '../terminal.ts'
+import { jsonLine, NotFoundError, printable, type Terminal, tell, UsageError } from '../terminal.ts'
 import { cell, done, print, scopeOf } from './admin.ts'
 import { type AdminClient, adminClient, type Row } from './client.ts'
 import { changesScope, grantText, keptScope, readScope, type Scope, type ScopeOptions, withScopeText } from './scope.ts'
@@ -67,7 +67,7 @@ async function fingerprintsOf(
   const chosen = found.length > 0 && !ofRule ? found : named
   if (chosen.length === 0) {
     const what = ofRule ? 'active keys exchanged under the trust rule' : 'active key'
-    throw new CommandError(`${printable(project)} has no ${what} ${printable(nameOrFingerprint)}`)
+    throw new NotFoundError(`${printable(project)} has no ${what} ${printable(nameOrFingerprint)}`)
   }
   return chosen.map(({ fingerprint }) => cell(fingerprint))
 }

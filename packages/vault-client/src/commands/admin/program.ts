@@ -167,11 +167,11 @@ function addAdministrators(admin: Command, terminal: Terminal): void {
       adminCommands.addAdministrator(name, command.optsWithGlobals(), terminal),
     )
   administrators
-    .command('rm <id>')
+    .command('rm <name-or-id>')
     .description('Remove an administrator and revoke their token')
     .addOption(yesOption())
-    .action((id: string, _options, command: Command) =>
-      adminCommands.removeAdministrator(id, command.optsWithGlobals(), terminal),
+    .action((nameOrId: string, _options, command: Command) =>
+      adminCommands.removeAdministrator(nameOrId, command.optsWithGlobals(), terminal),
     )
 }
 
