@@ -105,6 +105,10 @@ test('filters by actor, environment, key and time', async () => {
     (await listed(`action=all&projectId=writer&${query}`)).map(({ action }) => action)
   const everything = await list('')
   expect(everything).toEqual(expect.arrayContaining(['project.create', 'put', 'fetch']))
+  const afterwards = await list('')
+  expect(afterwards).toContain('read')
+  const withoutReads = (await listed('action=without-reads&projectId=writer')).map(({ action }) => action)
+  expect(withoutReads).toEqual(afterwards.filter((action) => action !== 'read'))
   expect(await list('env=one&key=A')).toEqual(['put'])
   expect(await list('env=one')).toEqual(['fetch', 'put', 'put'])
   const [fetched] = (await listed('action=all&projectId=writer&env=one&limit=1')) as { actor?: string }[]

@@ -5,7 +5,7 @@ import { type Administrator, requireAccess, visibleTo } from '../access/administ
 import { ENV, KEY_NAME, PROJECT_NAME, SECRET_KEY } from '../access/names.ts'
 import { pageLimit, time, uuid } from '../http/fields.ts'
 import { adminEndpoint, endpoints } from '../http/surface.ts'
-import { ACTIONS, type AuditLog } from './audit.ts'
+import { ACTION_GROUPS, ACTIONS, type AuditLog } from './audit.ts'
 
 const entry = z
   .strictObject({
@@ -28,7 +28,9 @@ const givenTime = z.iso.datetime('must be a time such as 2026-01-31T12:00:00Z').
 
 const filters = {
   projectId: z.string().regex(PROJECT_NAME, 'must be the name of a project').optional(),
-  action: z.enum([...ACTIONS, 'all'], `must be all, or one of ${ACTIONS.join(', ')}`).optional(),
+  action: z
+    .enum([...ACTIONS, ...ACTION_GROUPS], `must be ${ACTION_GROUPS.join(', ')}, or one of ${ACTIONS.join(', ')}`)
+    .optional(),
   actor: z.string().min(1, 'must not be empty').max(300, 'must have at most 300 characters').optional(),
   keyName: z.string().regex(KEY_NAME, 'must be the name of a key').optional(),
   env: z.string().regex(ENV, 'must be the name of an environment').optional(),

@@ -86,12 +86,13 @@ function Filters({ search }: { search: AuditSearch }) {
       />
       <Select
         label="Action"
-        all="Fetches and key rotations"
+        all="All actions"
         value={search.action}
         choices={ACTION_CHOICES}
         onChange={(action) => go({ action })}
       />
       <SearchField label="Environment" value={search.env} onChange={(env) => go({ env }, true)} />
+      <SearchField label="Secret" value={search.key} onChange={(key) => go({ key }, true)} />
       <SearchField label="Key name" value={search.keyName} onChange={(keyName) => go({ keyName }, true)} />
       <DayRange from={search.from} to={search.to} onChange={go} />
       <ExportButtons name="audit" load={(format) => exportAudit(search, format)} />
@@ -102,7 +103,7 @@ function Filters({ search }: { search: AuditSearch }) {
 function Nothing({ search }: { search: AuditSearch }) {
   const isAll = Object.values(search).every((value) => value === undefined)
   return (
-    <Empty title={isAll ? 'No secrets have been fetched yet.' : 'No matching entries.'}>
+    <Empty title={isAll ? 'Nothing has been recorded yet.' : 'No matching entries.'}>
       {!isAll && <Link to="/audit">Clear filters</Link>}
     </Empty>
   )

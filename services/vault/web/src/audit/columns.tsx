@@ -5,14 +5,13 @@ import type { AuditEntry } from '../api/types.ts'
 import { Actor, type Named } from '../frame/actor.tsx'
 import { ACTION_NAMES, type AuditSearch } from './search.ts'
 
-/** The columns of a listing. Only those of all actions or of one have details. */
+/** The columns of a listing. Fetches have no details, but all other actions do. */
 export function columnsFor(search: AuditSearch, named: Named): readonly Column<AuditEntry>[] {
   const [when, what, of, env, who, from, detail] = COLUMNS(search, named)
-  if (search.action === 'all') return [when, what, of, env, who, from, plainly(detail)]
-  const hasDetail = search.action !== undefined && search.action !== 'fetch'
+  if (search.action === undefined || search.action === 'all') return [when, what, of, env, who, from, plainly(detail)]
+  if (search.action === 'fetch') return [when, what, of, env, who, from]
   // The widest column takes the remaining space.
-  if (hasDetail) return [when, plainly(what), of, env, who, from, detail]
-  return [when, what, of, env, who, from]
+  return [when, plainly(what), of, env, who, from, detail]
 }
 
 /** The column without its claim to the remaining space. */

@@ -1,6 +1,6 @@
 import { type Days, daysIn, oneOf, type RawSearch, textIn } from '@vault-and-tracker/web-kit/address'
 
-/** The actions that can be listed, in the order of the filter. Without a filter, fetches and rotations are listed. */
+/** The actions that can be listed, in the order of the filter. Without a filter, all but reads are listed. */
 export const ACTION_NAMES = [
   ['fetch', 'fetched secrets'],
   ['rotate', 'rotated a key'],
@@ -38,7 +38,7 @@ export const ACTION_NAMES = [
 export type Action = (typeof ACTION_NAMES)[number][0]
 
 /** The choices of the filter. */
-export const ACTION_CHOICES = [['all', 'All actions'], ...ACTION_NAMES] as const
+export const ACTION_CHOICES = [['all', 'All actions with reads'], ...ACTION_NAMES] as const
 
 const CHOICES = ACTION_CHOICES.map(([action]) => action)
 
@@ -46,7 +46,9 @@ export type AuditSearch = Days & {
   readonly project?: string | undefined
   readonly action?: Action | 'all' | undefined
   readonly env?: string | undefined
-  /** The name of a key. */
+  /** The key of a secret. */
+  readonly key?: string | undefined
+  /** The name of a key of the project. */
   readonly keyName?: string | undefined
   /** As in an entry. */
   readonly actor?: string | undefined
@@ -59,6 +61,7 @@ export function readAuditSearch(raw: RawSearch): AuditSearch {
     project: textIn(raw, 'project', 63),
     action: oneOf(raw, 'action', CHOICES),
     env: textIn(raw, 'env', 64),
+    key: textIn(raw, 'key', 256),
     keyName: textIn(raw, 'keyName', 64),
     actor: textIn(raw, 'actor', 300),
     ...daysIn(raw),
