@@ -121,6 +121,9 @@ export const adminCommands = {
     const admin = await adminClient(options, terminal)
     for (const { id } of (await admin.administrators()).filter((each) => each['name'] === name))
       tell(terminal, `warning: another administrator is named ${name}: ${cell(id)}`)
+    const known = projects && new Set((await admin.projects()).map(({ id }) => id))
+    for (const project of projects ?? [])
+      if (known?.has(project) === false) tell(terminal, `warning: there is no project ${printable(project)} yet`)
     const expiresAt = expires === undefined ? undefined : new Date(Date.now() + expires * 1000).toISOString()
     const added = await admin.addAdministrator({
       ...{ name, role },

@@ -48,10 +48,10 @@ export function addAdmin(program: Command, terminal: Terminal, exit: (status: nu
     )
   addKeys(admin, terminal)
   addTrust(admin, [accessOption('read by default'), envsOption('all by default')], terminal)
-  addAdminSecrets(admin, terminal, exit)
+  addVersions(addAdminSecrets(admin, terminal, exit), terminal)
   addEnvironments(admin, terminal)
   addReferenceRules(admin, terminal)
-  addSecrets(admin, terminal)
+  addVersions(admin, terminal)
   addWebhooks(admin, terminal)
   addAdministrators(admin, terminal)
   addSessions(admin, terminal)
@@ -127,19 +127,19 @@ function addRevoke(command: Command, terminal: Terminal): void {
     )
 }
 
-function addSecrets(admin: Command, terminal: Terminal): void {
-  admin
+function addVersions(parent: Command, terminal: Terminal): void {
+  parent
     .command('rm <secret>')
     .description('Delete a secret by its ID')
     .addOption(yesOption())
     .action((id: string, _options, command: Command) =>
       adminCommands.removeSecret(id, command.optsWithGlobals(), terminal),
     )
-  admin
+  parent
     .command('versions <secret>')
     .description('List the versions of a secret by its ID')
     .action((id: string, _options, command: Command) => adminCommands.versions(id, command.optsWithGlobals(), terminal))
-  admin
+  parent
     .command('restore <secret> <version>')
     .description('Restore an older version of a secret')
     .action((id: string, number: string, _options, command: Command) =>

@@ -32,8 +32,9 @@ function addDetails(command: Command, removal = false): Command {
  * Adds the commands for the secrets of a project, of which administrators and editors never see values.
  *
  * @param exit sets the exit status
+ * @returns the command `secrets`
  */
-export function addAdminSecrets(admin: Command, terminal: Terminal, exit: (status: number) => void): void {
+export function addAdminSecrets(admin: Command, terminal: Terminal, exit: (status: number) => void): Command {
   const secrets = admin
     .command('secrets')
     .description('Manage the secrets of projects without reading their values')
@@ -101,4 +102,5 @@ export function addAdminSecrets(admin: Command, terminal: Terminal, exit: (statu
     .description('List secrets of all projects that are overdue or expire soon')
     .addOption(new Option('--days <count>', 'Days ahead').argParser(readDays).default('30'))
     .action((_options, command: Command) => commands.expiring(command.optsWithGlobals(), terminal))
+  return secrets
 }
