@@ -169,6 +169,8 @@ test('a token is used until it expires, and only from its addresses', async () =
     expect((await ask(token, '/api/torrents')).status).toBe(401)
     const refused = await torznab(`?t=search&apikey=${token}`)
     expect([refused.status, readError(refused).code]).toEqual([401, 100])
+    // Unlike for an unknown token, its holder learns why.
+    expect(readError(refused).description).not.toBe(readError(await torznab('?t=search&apikey=unknown')).description)
   }
 })
 

@@ -65,6 +65,8 @@ export type TokenRefusal = {
   readonly reason: 'invalid' | 'banned' | 'suspended' | 'blocked' | 'scope'
   /** The error for the client: an ApiError UNAUTHORIZED or FORBIDDEN. */
   readonly error: Error
+  /** Why a token that exists is not valid. */
+  readonly hint?: string
 }
 
 /** A token that is valid, and its owner as the request may act. */
@@ -94,9 +96,13 @@ export function createApiTokens(deps: {
   const byId = batchedLoader((ids: readonly string[]) => store.byIds(ids), BATCHES)
 
   function verdictOn({ token, tokenHash, owner }: StoredToken, { scope, address }: TokenRequest): TokenVerdict {
-    if (token.expires !== null && token.expires.getTime() <= clock.now()) return invalid('This API token has expired.')
+    if (token.expires !== null && token.expires.getTime() <= clock.now())
+      return invalid('This API token has expired.', 'this API token has expired')
     if (token.addresses.length > 0 && !isInRanges(token.addresses, address))
-      return invalid('This API token may not be used from this address.')
+      return invalid(
+        'This API token may not be used from this address.',
+        'this API token may not be used from this address',
+      )
     const account: Account = scope === 'upload' ? owner : { ...owner, role: 'member' }
     const holder = { id: token.id, tokenHash, account }
     const refused = (reason: TokenRefusal['reason'], error: Error) => ({ holder, refusal: { reason, error } })
@@ -173,6 +179,7 @@ export function createApiTokens(deps: {
   }
 }
 
-function invalid(message: string): TokenVerdict {
-  return { holder: undefined, refusal: { reason: 'invalid', error: apiError('UNAUTHORIZED', message) } }
+function invalid(message: string, hint?: string): TokenVerdict {
+  const error = apiError('UNAUTHORIZED', message)
+  return { holder: undefined, refusal: { reason: 'invalid', error, ...(hint !== undefined && { hint }) } }
 }

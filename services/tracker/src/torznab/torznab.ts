@@ -67,7 +67,12 @@ type Authorization =
   | (AuthorizedCaller & { readonly refusal: undefined })
   | { readonly caller: TorznabCaller | undefined; readonly refusal: Refusal }
 
-type KeyOwner = { readonly caller: TorznabCaller | undefined; readonly missingScope?: Scope | undefined }
+type KeyOwner = {
+  readonly caller: TorznabCaller | undefined
+  readonly missingScope?: Scope | undefined
+  /** Why a key that exists is not accepted. */
+  readonly hint?: string | undefined
+}
 
 export type Torznab = ReturnType<typeof createTorznab>
 
@@ -129,12 +134,12 @@ export function createTorznab(deps: {
     { address, kind }: Pick<LimitedRequest, 'address' | 'kind'>,
     { windowSeconds, searchLimit, downloadLimit }: TorznabSettings,
   ): Promise<Authorization> {
-    const { caller, missingScope } = await ownerOf(apiKey, { address, kind })
+    const { caller, missingScope, hint } = await ownerOf(apiKey, { address, kind })
     if (caller === undefined || caller.state === 'banned') {
       const wait = await limits.takeWrongKey(address)
       return {
         caller,
-        refusal: wait > 0 ? overLimit('limit', wait) : { error: torznabError('incorrectCredentials') },
+        refusal: wait > 0 ? overLimit('limit', wait) : { error: torznabError('incorrectCredentials', hint) },
       }
     }
     const limit = kind === 'search' ? searchLimit : downloadLimit
@@ -161,12 +166,13 @@ export function createTorznab(deps: {
   ): Promise<KeyOwner> {
     if (!isTokenText(apiKey)) {
       const user = await userOf(apiKey)
-      return { caller: user?.opensTorznab === true ? { ...user, apiKey, tokenId: undefined } : undefined }
+      if (user?.opensTorznab === true) return { caller: { ...user, apiKey, tokenId: undefined } }
+      return { caller: undefined, hint: user?.state === 'active' ? 'this key only announces' : undefined }
     }
     const scope = kind === 'search' ? 'torznab' : 'download'
     const { holder, refusal } = await tokens.find(apiKey, { scope, address })
     const user = holder && (await userOf(holder.account.passkey))
-    if (holder === undefined || user === undefined) return { caller: undefined }
+    if (holder === undefined || user === undefined) return { caller: undefined, hint: refusal?.hint }
     const { state, role, apiBlocked } = holder.account
     const caller = { ...user, state, role, apiBlocked, apiKey, tokenId: holder.id }
     return { caller, missingScope: refusal?.reason === 'scope' ? scope : undefined }
