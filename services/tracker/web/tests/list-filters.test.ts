@@ -218,7 +218,7 @@ test.each([DESKTOP, NARROW])(
   },
 )
 
-test('a category has feeds of its own', async () => {
+test('a category has feeds of its own, which the saved searches list', async () => {
   const visit = await site.open('/torrents?category=movies', DESKTOP, member)
   const { page, problems } = visit
   await page.getByRole('heading', { name: 'Movies', level: 1 }).waitFor()
@@ -226,6 +226,10 @@ test('a category has feeds of its own', async () => {
   await page.getByRole('button', { name: 'Create feed address' }).press('Enter')
   await page.getByRole('list', { name: 'Feed addresses' }).waitFor()
   expect(await problems('category-feeds')).toEqual([])
+  await page.goto(new URL('/saved', page.url()).href)
+  await page.getByRole('button', { name: 'Feeds of Movies' }).press('Enter')
+  await page.getByRole('button', { name: /^Revoke feed address/ }).press('Enter')
+  await page.getByRole('button', { name: 'Feeds of Movies' }).waitFor({ state: 'detached' })
 })
 
 test('a torrent is bookmarked in its row and on its page', async () => {

@@ -3,10 +3,12 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { read } from '@vault-and-tracker/web-kit/api'
 import { toast } from '@vault-and-tracker/web-kit/feedback'
 import { Appearance, AccountMenu as Menu } from '@vault-and-tracker/web-kit/frame'
+import type { ReactNode } from 'react'
 import { account, api } from '../api/client.ts'
 
 /** The member's own pages, the theme, the keyboard shortcuts, and signing out. */
-export function AccountMenu({ username, onShowKeys }: { username: string | undefined; onShowKeys: () => void }) {
+export function AccountMenu(props: { username: string | undefined; standing: ReactNode; onShowKeys: () => void }) {
+  const { username, standing, onShowKeys } = props
   const queries = useQueryClient()
   const navigate = useNavigate()
   const signOut = useMutation({
@@ -22,6 +24,7 @@ export function AccountMenu({ username, onShowKeys }: { username: string | undef
     <Menu label={username ?? 'Account'}>
       {(close) => (
         <>
+          {standing}
           <Link to="/me" onClick={close}>
             Your account
           </Link>

@@ -30,7 +30,7 @@ export function Bar({ onShowKeys }: { onShowKeys: () => void }) {
         </div>
         {user && <Standing user={user} />}
         <Bell />
-        <AccountMenu username={user?.username} onShowKeys={onShowKeys} />
+        <AccountMenu username={user?.username} standing={user && <Standing user={user} />} onShowKeys={onShowKeys} />
       </div>
     </header>
   )

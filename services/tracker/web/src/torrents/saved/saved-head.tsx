@@ -6,7 +6,7 @@ import { Button } from '@vault-and-tracker/web-kit/form'
 import { useEffect, useState } from 'react'
 import { api, type CategoryTree, type SavedSearch } from '../../api/client.ts'
 import { categories, flatten } from '../../api/queries.ts'
-import { addressOf, filtersIn, type ListSearch, textOf } from '../list-search.ts'
+import { addressOf, type ListSearch, textOf } from '../list-search.ts'
 import type { FeedList } from './feeds-dialog.tsx'
 import { savedSearches } from './queries.ts'
 
@@ -53,7 +53,7 @@ function queryOf({ savedSearch, category }: FeedList): string {
   return category === null ? '' : `?category=${category}`
 }
 
-/** Saves the filters of the list under a name, or in the saved search that it shows. */
+/** Saves the filters of the list, if any, under a name, or in the saved search that it shows. */
 export function SaveSearch({ search }: { search: ListSearch }) {
   const queries = useQueryClient()
   const saved = useSaved(search)
@@ -75,7 +75,6 @@ export function SaveSearch({ search }: { search: ListSearch }) {
       </Button>
     )
   }
-  if (Object.values(filtersIn(search)).every((value) => value === undefined)) return null
   return (
     <>
       <Button className="save-search" onClick={() => setOpen(true)}>

@@ -11,13 +11,18 @@ import { api, type CountedSavedSearch } from '../../api/client.ts'
 import { categories, flatten } from '../../api/queries.ts'
 import { chipsOf } from '../list-chips.tsx'
 import { addressOf, filtersIn, type ListSearch } from '../list-search.ts'
-import { savedSearches } from './queries.ts'
+import { feedTokens, savedSearches } from './queries.ts'
 
 const SaveDialog = lazyDialog(async () => (await import('./save-dialog.tsx')).SaveDialog)
 const FeedsDialog = lazyDialog(async () => (await import('./feeds-dialog.tsx')).FeedsDialog)
 
-/** A row: a saved search, or the bookmarks without one. */
-type Row = { readonly name: string; readonly search: ListSearch; readonly saved?: CountedSavedSearch }
+/** A row: a saved search, a category with feed addresses, or the bookmarks. */
+type Row = {
+  readonly name: string
+  readonly search: ListSearch
+  readonly saved?: CountedSavedSearch
+  readonly category?: string
+}
 
 const BOOKMARKS: Row = { name: 'Bookmarks', search: { mine: 'bookmarked' } }
 
@@ -25,7 +30,11 @@ const BOOKMARKS: Row = { name: 'Bookmarks', search: { mine: 'bookmarked' } }
 export function SavedPage() {
   const { data, error, refetch } = useQuery(savedSearches)
   const { data: tree = [] } = useQuery(categories)
+  const { data: feeds = [] } = useQuery(feedTokens)
   const paths = new Map(flatten(tree).map(({ slug, path }) => [slug, path]))
+  const withFeeds = [...new Set(feeds.flatMap(({ category }) => category ?? []))].map(
+    (category): Row => ({ name: paths.get(category) ?? category, search: { category }, category }),
+  )
   const columns: readonly Column<Row>[] = [
     {
       head: 'Name',
@@ -39,9 +48,9 @@ export function SavedPage() {
     {
       head: 'Filters',
       isEvident: true,
-      cell: ({ search, saved }) => (
+      cell: ({ search, saved, category }) => (
         <span className="muted" dir="auto">
-          {saved === undefined ? 'Torrents that you bookmarked' : filterText(search, paths)}
+          {saved === undefined && category === undefined ? 'Torrents that you bookmarked' : filterText(search, paths)}
         </span>
       ),
     },
@@ -59,12 +68,15 @@ export function SavedPage() {
           <Table
             caption="Saved searches"
             columns={columns}
-            rows={[BOOKMARKS, ...data.map((saved) => ({ name: saved.name, search: addressOf(saved), saved }))]}
-            rowKey={({ saved }) => saved?.id ?? 'bookmarks'}
+            rows={[
+              ...[BOOKMARKS, ...withFeeds],
+              ...data.map((saved): Row => ({ name: saved.name, search: addressOf(saved), saved })),
+            ]}
+            rowKey={({ saved, category = 'bookmarks' }) => saved?.id ?? category}
           />
           {data.length === 0 && (
             <p className="prose">
-              To save a search, filter the <Link to="/torrents">list of torrents</Link> and choose “Save search”.
+              To save a search, choose “Save search” in the <Link to="/torrents">list of torrents</Link>.
             </p>
           )}
         </>
@@ -83,7 +95,7 @@ function newText({ recent }: CountedSavedSearch): string {
   return recent.count === 0 && recent.isExact ? '0' : `${formatCount(recent.count)}${recent.isExact ? '' : '+'}`
 }
 
-function Actions({ row: { name, saved } }: { row: Row }) {
+function Actions({ row: { name, saved, category } }: { row: Row }) {
   const [open, setOpen] = useState<'feeds' | 'edit' | 'delete'>()
   const close = (): void => setOpen(undefined)
   return (
@@ -102,7 +114,7 @@ function Actions({ row: { name, saved } }: { row: Row }) {
         </>
       )}
       {open === 'feeds' && (
-        <FeedsDialog list={{ savedSearch: saved?.id ?? null, category: null }} name={name} onClose={close} />
+        <FeedsDialog list={{ savedSearch: saved?.id ?? null, category: category ?? null }} name={name} onClose={close} />
       )}
       {open === 'edit' && saved && <SaveDialog saved={saved} onClose={close} />}
       {open === 'delete' && saved && <Delete saved={saved} onClose={close} />}
