@@ -5,7 +5,7 @@ import { resolutionsOf, sourcesOf } from './numbers.ts'
 
 /** What a tool filters torrents by. */
 export type Filter = {
-  /** Undefined for all. */
+  /** Undefined for all; empty for none. */
   readonly categories: readonly number[] | undefined
   /** Lowercase hex. */
   readonly infoHash: string | undefined
@@ -26,6 +26,9 @@ const SORTS: ReadonlyMap<string, Sort> = new Map([
   ['times_completed', 'completed'],
 ])
 
+/** Filters that this site does not have. They find nothing, because a tool would otherwise take everything. */
+const ABSENT_MARKS = ['doubleup', 'dying', 'featured', 'personalRelease', 'refundable']
+
 /**
  * Reads the parameters of UNIT3D's filter. Unknown parameters and malformed values are no condition, as tools send `0` and
  * empty text for what they do not know.
@@ -37,10 +40,11 @@ export function readFilter(query: string): Filter {
   const number = (name: string, most: number): number | undefined => wholeNumber(given.get(name), most)
   const range = (from: string, to: string): NumberRange | undefined => rangeOf(number(from, 9_999), number(to, 9_999))
   const fileName = text('file_name')
+  const isSet = (name: string): boolean => /^(1|true|on)$/.test(text(name) ?? '')
   const categories = numbersIn(given, 'categories')
   const season = range('seasonNumber', 'seasonNumber')
   return {
-    categories: categories.length === 0 ? undefined : categories,
+    categories: ABSENT_MARKS.some(isSet) ? [] : categories.length === 0 ? undefined : categories,
     infoHash: /^[0-9a-f]{40}$/i.exec(given.get('infoHash') ?? given.get('info_hash') ?? '')?.[0].toLowerCase(),
     fileName,
     list: {
@@ -56,7 +60,7 @@ export function readFilter(query: string): Filter {
       episode: season === undefined ? undefined : range('episodeNumber', 'episodeNumber'),
       freeleech: numbersIn(given, 'free').includes(100) || undefined,
       internal: number('internal', 1) === 1 || undefined,
-      alive: text('alive') === undefined ? undefined : true,
+      alive: text('alive') !== undefined ? true : isSet('dead') ? false : undefined,
       uploader: text('uploader'),
       sort: SORTS.get(text('sortField') ?? '') ?? 'created',
       order: text('sortDirection') === 'asc' ? 'asc' : 'desc',
