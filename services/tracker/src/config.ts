@@ -86,7 +86,7 @@ export const settings = z.object({
     ),
     SEED_HOURS: integer({ min: 0, max: 10_000, fallback: 72 }).describe(
       'Hours that members should seed a completed torrent, unless they uploaded as much as they downloaded; 0 for ' +
-        'no rule. Others are listed as hit-and-runs.',
+        'no rule. Members see what they still have to seed.',
     ),
     TORRENT_SOURCE: z
       .string()

@@ -250,7 +250,7 @@ test('a dashboard reads the figures of its member', async () => {
     },
     ...{ seeding: 0, leeching: 0, seedbonus: '0', hit_and_runs: 0 },
   })
-  // A completed torrent with seed time left, which the member is seeding, or has stopped.
+  // A completed torrent with seed time left, which the member is seeding, has just stopped, or abandoned.
   await tracker.sql(
     `insert into user_torrents (user_id, torrent_id, last_state, first_seen_at, last_seen_at, completed_at, downloaded_actual)
       select $1, id, 'seeder', now(), now(), now(), 10 from torrents where state = 'approved' limit 1`,
@@ -258,6 +258,9 @@ test('a dashboard reads the figures of its member', async () => {
   )
   expect((await get('/api/user', other.apiKey)).json).toMatchObject({ seeding: 1, hit_and_runs: 0 })
   await tracker.sql(`update user_torrents set last_state = 'stopped' where user_id = $1`, [bob.id])
+  expect((await get('/api/user', other.apiKey)).json).toMatchObject({ seeding: 0, hit_and_runs: 0 })
+  const abandoned = `update user_torrents set last_seen_at = now() - interval '25 hours' where user_id = $1`
+  await tracker.sql(abandoned, [bob.id])
   expect((await get('/api/user', other.apiKey)).json).toMatchObject({ seeding: 0, hit_and_runs: 1 })
   await tracker.sql('delete from user_torrents where user_id = $1', [bob.id])
   await tracker.sql('update users set downloaded = 0, uploaded = 0 where id = $1', [bob.id])

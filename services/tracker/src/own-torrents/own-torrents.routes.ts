@@ -27,7 +27,7 @@ const ownTorrent = z
         downloaded: bytes,
         seedSeconds: z.int(),
         bytesLeft: z.int().nullable(),
-        isSeeding: z.boolean().meta({ description: 'false for a hit-and-run, if the torrent still has to be seeded' }),
+        isSeeding: z.boolean(),
         lastSeen: time,
         completed: time.nullable(),
       })

@@ -27,8 +27,8 @@ export function createOwnTorrentStore(db: Db): OwnTorrentStore {
 
     totals: async (query) => {
       const [sums] = await read(sumsOf(query))
-      const { counted = 0, size = 0, uploaded = 0, downloaded = 0, seeding = 0 } = sums ?? {}
-      return { ...totalOf(counted), size, uploaded, downloaded, seeding }
+      const { counted = 0, size = 0, uploaded = 0, downloaded = 0, abandoned = 0 } = sums ?? {}
+      return { ...totalOf(counted), size, uploaded, downloaded, abandoned }
     },
   }
 }
@@ -122,10 +122,10 @@ type Sums = Omit<OwnTotals, keyof Total> & { readonly counted: number }
 function sumsOf(query: OwnQuery): RawBuilder<Sums> {
   return sql`
     select count(*) as counted, ${bytesOf('size')} as size, ${bytesOf('uploaded_actual')} as uploaded,
-      ${bytesOf('downloaded_actual')} as downloaded, count(*) filter (where is_seeding) as seeding
+      ${bytesOf('downloaded_actual')} as downloaded, count(*) filter (where is_abandoned) as abandoned
     from (
       select size, coalesce(uploaded_actual, 0) as uploaded_actual, coalesce(downloaded_actual, 0) as downloaded_actual,
-        ${isSeeding(query)} as is_seeding
+        last_seen_at < ${query.abandonedBefore} as is_abandoned
       from (${transfersOf(query)}) as transfer cross join lateral (
         select size from torrents where id = transfer.torrent_id offset 0
       ) as torrent limit ${MAX_EXACT_TOTAL + 1}

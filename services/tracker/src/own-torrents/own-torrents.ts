@@ -50,8 +50,8 @@ export type OwnTotals = Total & {
   readonly size: number
   readonly uploaded: number
   readonly downloaded: number
-  /** How many of them the member is seeding. */
-  readonly seeding: number
+  /** How many of them the member has not announced for a day. */
+  readonly abandoned: number
 }
 
 export type OwnQuery = {
@@ -59,6 +59,8 @@ export type OwnQuery = {
   readonly list: OwnList
   /** Peers whose last announce is older are not active. */
   readonly activeSince: Date
+  /** Torrents that the member last announced before are abandoned. */
+  readonly abandonedBefore: Date
   /** The required seed time. */
   readonly requiredSeconds: number
 }
@@ -74,6 +76,9 @@ export type OwnTorrentStore = {
   list(query: OwnQuery, page: OwnPage): Promise<Listed<OwnTorrent>>
   totals(query: OwnQuery): Promise<OwnTotals>
 }
+
+/** A client that restarts, or is off overnight, abandons nothing. */
+const ABANDONED_AFTER_MS = 24 * 3_600_000
 
 const INITIAL_SORTS = {
   uploads: 'created',
@@ -102,8 +107,10 @@ export function createOwnTorrents(deps: {
   const inTurn = <T>(userId: string, read: () => Promise<T>): Promise<T> =>
     deps.queue.admit(userId, () => deps.queue.run(userId, read))
   const queryOf = async (userId: string, list: OwnList): Promise<OwnQuery> => {
-    const activeSince = new Date(deps.clock.now() - deps.peerTtlMs)
-    return { userId, list, activeSince, requiredSeconds: await deps.site.requiredSeedSeconds() }
+    const [activeSince, abandonedBefore] = [deps.peerTtlMs, ABANDONED_AFTER_MS].map(
+      (ms) => new Date(deps.clock.now() - ms),
+    ) as [Date, Date]
+    return { userId, list, activeSince, abandonedBefore, requiredSeconds: await deps.site.requiredSeedSeconds() }
   }
 
   return {
@@ -126,11 +133,10 @@ export function createOwnTorrents(deps: {
       return { requiredSeconds: query.requiredSeconds, total, totalIsExact, size, uploaded, downloaded }
     },
 
-    /** The number of torrents that a member still has to seed, and is not seeding. */
+    /** The number of torrents that a member still has to seed, and has not announced for a day. */
     async hitAndRuns(userId: string): Promise<number> {
       const query = await queryOf(userId, 'duties')
-      const { total, seeding } = await inTurn(userId, () => deps.store.totals(query))
-      return total - seeding
+      return (await inTurn(userId, () => deps.store.totals(query))).abandoned
     },
   }
 }

@@ -82,7 +82,7 @@ export type UserFigures = {
   readonly downloaded: number
   readonly seeding: number
   readonly leeching: number
-  /** Torrents that the member still has to seed, and is not seeding. */
+  /** Torrents that the member still has to seed, and has not announced for a day. */
   readonly hitAndRuns: number
 }
 

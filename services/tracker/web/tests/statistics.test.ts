@@ -73,7 +73,7 @@ test('members see their torrents, their sums, and hit-and-runs with the rule', a
   for (const [tab, name, torrent] of [
     ['Seeding', 'own-seeding', 'Paper.Moons'],
     ['Snatched', 'own-snatched', 'Paper.Moons'],
-    ['Hit-and-runs', 'own-duties', 'The.Long.Harbour'],
+    ['Still to seed', 'own-duties', 'The.Long.Harbour'],
   ] as const) {
     await tabs.getByRole('link', { name: tab }).press('Enter')
     await page.getByRole('link', { name: torrent }).waitFor()
@@ -81,7 +81,7 @@ test('members see their torrents, their sums, and hit-and-runs with the rule', a
     expect(await problems(name)).toEqual([])
   }
   await page.getByText('2 d 13 h').waitFor()
-  await page.getByText('Hit-and-run', { exact: true }).waitFor()
+  await page.getByText('Not seeding', { exact: true }).waitFor()
   await page.getByText('for 3 d').waitFor()
   await tabs.getByRole('link', { name: 'Snatched' }).click()
   await page.getByRole('link', { name: 'Sort by seed time, most first' }).press('Enter')
@@ -97,7 +97,7 @@ test('empty lists of torrents say so', async () => {
   const other = await site.tracker.signedIn('other')
   const { page, problems } = await site.open('/me/torrents', DESKTOP, other)
   await page.getByText('You have not uploaded any torrents.').waitFor()
-  await page.getByRole('navigation', { name: 'Lists' }).getByRole('link', { name: 'Hit-and-runs' }).click()
+  await page.getByRole('navigation', { name: 'Lists' }).getByRole('link', { name: 'Still to seed' }).click()
   await page.getByText('You have nothing left to seed.').waitFor()
   await page.getByText('for 3 d').waitFor()
   expect(await problems('own-duties-empty')).toEqual([])

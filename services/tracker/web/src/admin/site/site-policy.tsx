@@ -84,8 +84,8 @@ export function SitePolicy({ settings }: { settings: SiteSettings }) {
           error={error}
           hint={
             <>
-              Members who seed a completed torrent for less, and upload less of it than they downloaded, have a
-              hit-and-run. 0 for no rule.{' '}
+              Members see how long they still have to seed each completed torrent, unless they uploaded as much of it as
+              they downloaded. 0 for no rule.{' '}
               <Source variable="SEED_HOURS" value={String(defaults.seedHours)} isSet={settings.seedHours !== null} />
             </>
           }

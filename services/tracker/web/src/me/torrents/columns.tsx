@@ -165,7 +165,7 @@ function progressText(size: number, left: number | null): string {
 function DutyTag({ isSeeding }: { isSeeding: boolean }) {
   return (
     <span className="tag" data-tone={isSeeding ? 'good' : 'bad'}>
-      {isSeeding ? 'Seeding' : 'Hit-and-run'}
+      {isSeeding ? 'Seeding' : 'Not seeding'}
     </span>
   )
 }

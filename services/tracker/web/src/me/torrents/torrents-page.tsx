@@ -17,7 +17,7 @@ const TABS = [
   ['seeding', 'Seeding'],
   ['leeching', 'Leeching'],
   ['snatched', 'Snatched'],
-  ['duties', 'Hit-and-runs'],
+  ['duties', 'Still to seed'],
 ] as const
 
 /** The torrents that the member uploaded, transfers, snatched or still has to seed. */

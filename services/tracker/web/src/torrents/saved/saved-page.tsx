@@ -114,7 +114,11 @@ function Actions({ row: { name, saved, category } }: { row: Row }) {
         </>
       )}
       {open === 'feeds' && (
-        <FeedsDialog list={{ savedSearch: saved?.id ?? null, category: category ?? null }} name={name} onClose={close} />
+        <FeedsDialog
+          list={{ savedSearch: saved?.id ?? null, category: category ?? null }}
+          name={name}
+          onClose={close}
+        />
       )}
       {open === 'edit' && saved && <SaveDialog saved={saved} onClose={close} />}
       {open === 'delete' && saved && <Delete saved={saved} onClose={close} />}
