@@ -195,7 +195,7 @@ const FILTERS: Readonly<Record<string, readonly string[]>> = {
   alive: ['true', 'false'],
   uploader: ['alice', 'bob'],
   imdb: ['tt0944947', '7'],
-  tmdb: ['7', '8'],
+  tmdb: ['7', '8', 'tv/7', 'movie/7', 'tv/8'],
   tvdb: ['7', '8'],
   mine: ['snatched', 'seeding', 'unseen'],
 }

@@ -91,6 +91,9 @@ test.each([
   ['imdb=tt0', 'imdb'],
   ['imdb=https://www.imdb.com/title/tt0944947/', 'imdb'],
   ['tmdb=0', 'tmdb'],
+  ['tmdb=tv/0', 'tmdb'],
+  ['tmdb=anime/7', 'tmdb'],
+  ['tmdb=tv/', 'tmdb'],
   ['tvdb=one', 'tvdb'],
   ['mine=liked', 'mine'],
 ])('?%s is refused by lists and facets, naming %s', async (query, name) => {

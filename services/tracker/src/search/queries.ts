@@ -38,6 +38,11 @@ export type WantedIds = {
   readonly tvdb?: number | undefined
 }
 
+/** A number of TMDB, which numbers films and series separately. Without a kind, both count. */
+export type TmdbId = { readonly id: number; readonly kind?: TmdbKind | undefined }
+export const TMDB_KINDS = ['movie', 'tv'] as const
+export type TmdbKind = (typeof TMDB_KINDS)[number]
+
 /** A page of results, newest first. */
 export type Found = Total & { readonly items: readonly ListedTorrent[] }
 
@@ -63,7 +68,7 @@ export type ListFilters = Marks & { readonly [Field in ReleaseField]?: readonly 
   /** A username. */
   readonly uploader?: string | undefined
   readonly imdb?: number | undefined
-  readonly tmdb?: number | undefined
+  readonly tmdb?: TmdbId | undefined
   readonly tvdb?: number | undefined
   readonly mine?: OwnState | undefined
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
-import type { WantedEpisode } from '@vault-and-tracker/torznab-xml'
+import { coveredCategories, type WantedEpisode } from '@vault-and-tracker/torznab-xml'
 import { type Category, findBySlug, withSubcategories } from '../categories/categories.ts'
 import { apiError, isApiError } from '../errors.ts'
 import { MAX_OFFSET, totalOf } from '../pagination.ts'
@@ -8,7 +8,16 @@ import type { CatalogueCache } from './catalogue-state.ts'
 import { allOf, type Criteria, episodeFacets, idFacets, isPlain, type Marks, yearFacets } from './criteria.ts'
 import { facetsOf } from './facets.ts'
 import type { ListedTorrent, ListedTorrents } from './listed-torrent.ts'
-import type { Faceted, FilterQuery, Found, ListFilters, ListQuery, SearchQuery, TorrentPage } from './queries.ts'
+import type {
+  Faceted,
+  FilterQuery,
+  Found,
+  ListFilters,
+  ListQuery,
+  SearchQuery,
+  TmdbKind,
+  TorrentPage,
+} from './queries.ts'
 import { createCoalescer, type SearchQueue } from './search-queue.ts'
 import type { Page, RecentMatches, SearchStatements, SearchStore } from './statements.ts'
 import { suggest, wordCriteria } from './suggestions.ts'
@@ -217,7 +226,10 @@ export function createSearch(deps: {
     const categoryIds = categoryIdsFor(categories, category)
     const now = new Date(clock.now())
     const wanted = wantedEpisode(query)
-    const ids = [idFacets({ imdb: query.imdb }), idFacets({ tmdb: query.tmdb }), idFacets({ tvdb: query.tvdb })]
+    const { id: tmdb, kind } = query.tmdb ?? {}
+    const tmdbCategoryIds = kind && coveredCategories([TORZNAB_IDS[kind]], categories).map(({ id }) => id)
+    const { idWithin, ...tmdbFacets } = idFacets({ tmdb, tmdbCategoryIds })
+    const ids = [idFacets({ imdb: query.imdb }), tmdbFacets, idFacets({ tvdb: query.tvdb })]
     return {
       ...allOf(query.state),
       ...{ categoryIds, marks: marksOf(query), minSize, maxSize },
@@ -226,6 +238,7 @@ export function createSearch(deps: {
         ...(wanted === undefined ? [] : [episodeFacets(wanted)]),
         ...(year === undefined ? [] : [yearFacets(year)]),
       ],
+      idWithin,
       release: releaseOf(query),
       created: maxAge === undefined ? undefined : { after: new Date(now.getTime() - maxAge * DAY_MS), now },
       uploader: uploader === undefined ? undefined : await uploaderOf(uploader, query, member),
@@ -249,6 +262,8 @@ export function createSearch(deps: {
 }
 
 const DAY_MS = 86_400_000
+/** The Torznab IDs of the categories in which a number of TMDB counts. */
+const TORZNAB_IDS: Readonly<Record<TmdbKind, number>> = { movie: 2000, tv: 5000 }
 
 function wantedEpisode({ season, episode }: ListFilters): WantedEpisode | undefined {
   if (episode !== undefined) return { kind: 'episode', season, episode }

@@ -6,7 +6,7 @@ import { apiError } from '../errors.ts'
 import { optionalInteger, queryFlag, queryRange, queryValues } from '../http/fields.ts'
 import { RELEASE_VALUES } from '../releases/release-name-tags.ts'
 import { lengthOf, MAX_ALTERNATIVES, OWN_STATES } from '../search/criteria.ts'
-import { type ListFilters, SORTS } from '../search/queries.ts'
+import { type ListFilters, SORTS, TMDB_KINDS, type TmdbId } from '../search/queries.ts'
 import type { Search } from '../search/search.ts'
 import { endpoints } from '../surface.ts'
 
@@ -21,6 +21,14 @@ export const externalId = z
   .regex(/^\d{1,10}$/, 'must be a positive whole number')
   .transform(Number)
   .refine((id) => id > 0 && id <= MAX_EXTERNAL_ID, 'must be a positive whole number')
+const tmdbId = z
+  .string()
+  .regex(/^((movie|tv)\/)?\d{1,10}$/, 'must be a positive whole number, after tv/ or movie/ if only one kind matches')
+  .transform((text): TmdbId => {
+    const [id, kind] = text.split('/').toReversed()
+    return { id: Number(id), kind: TMDB_KINDS.find((each) => each === kind) }
+  })
+  .refine(({ id }) => id > 0 && id <= MAX_EXTERNAL_ID, 'must be a positive whole number')
 
 const oneOrMore = (values: readonly string[]) => {
   const description = `one or more of ${values.join(', ')}, separated by commas`
@@ -68,7 +76,7 @@ export const torrentFilters = {
     .regex(/^\P{C}{1,64}$/u, 'must be a username')
     .optional(),
   imdb: imdbId.optional(),
-  tmdb: externalId.optional(),
+  tmdb: tmdbId.optional().meta({ description: 'such as 1399, or tv/1399 for series only' }),
   tvdb: externalId.optional(),
   mine: z
     .enum(OWN_STATES, `must be one of ${OWN_STATES.join(', ')}`)

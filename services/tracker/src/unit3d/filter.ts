@@ -43,6 +43,7 @@ export function readFilter(query: string): Filter {
   const isSet = (name: string): boolean => /^(1|true|on)$/.test(text(name) ?? '')
   const categories = numbersIn(given, 'categories')
   const season = range('seasonNumber', 'seasonNumber')
+  const tmdb = number('tmdbId', MAX_EXTERNAL_ID)
   return {
     categories: ABSENT_MARKS.some(isSet) ? [] : categories.length === 0 ? undefined : categories,
     infoHash: /^[0-9a-f]{40}$/i.exec(given.get('infoHash') ?? given.get('info_hash') ?? '')?.[0].toLowerCase(),
@@ -52,7 +53,7 @@ export function readFilter(query: string): Filter {
       search: fileName === undefined ? text('name') : fileName.replace(/\.[A-Za-z0-9]{2,4}$/, ''),
       source: sourcesOf(numbersIn(given, 'types')),
       resolution: resolutionsOf(numbersIn(given, 'resolutions')),
-      tmdb: number('tmdbId', MAX_EXTERNAL_ID),
+      tmdb: tmdb === undefined ? undefined : { id: tmdb },
       imdb: wholeNumber(given.get('imdbId')?.replace(/^tt/, ''), MAX_EXTERNAL_ID),
       tvdb: number('tvdbId', MAX_EXTERNAL_ID),
       year: range('startYear', 'endYear'),

@@ -82,8 +82,12 @@ function matches(torrent: Catalogued, name: string, value: string, context: Cont
       return seeders > 0 === (value === 'true')
     case 'uploader':
       return uploader?.toLowerCase() === value && (!anonymous || uploader === context.member)
+    case 'tmdb': {
+      const [id, kind] = value.split('/').toReversed()
+      const root = kind === 'movie' ? 'movies' : kind
+      return ids.tmdb === Number(id) && (root === undefined || torrent.categorySlugs.includes(root))
+    }
     case 'imdb':
-    case 'tmdb':
     case 'tvdb':
       return ids[name] === Number(value.replace('tt', ''))
     case 'mine':

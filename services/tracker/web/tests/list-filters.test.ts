@@ -127,7 +127,7 @@ test('what a member has done with torrents is a filter', async () => {
 test.each([
   ['tt0944947', 'imdb=tt0944947'],
   ['https://www.imdb.com/title/tt0944947/?ref_=fn_al_tt_1', 'imdb=tt0944947'],
-  ['https://www.themoviedb.org/tv/1399-a-title', 'tmdb=1399'],
+  ['https://www.themoviedb.org/movie/1399-a-title', 'tmdb=movie%2F1399'],
 ])('%s in the search box finds its torrents', async (text, query) => {
   const visit = await site.open('/torrents', DESKTOP, member)
   await counted(visit, '61 torrents')

@@ -20,11 +20,13 @@ export function pastedId(catalogue: Catalogue, text: string): string {
   return text.trim()
 }
 
-/** The id that a pasted text consists of, if it is an IMDb id or the URL of a page. */
+/** The id that a pasted text consists of, if it is an IMDb id or the URL of a page; of TMDB with its kind. */
 export function idIn(text: string): Partial<Record<Catalogue, string>> | undefined {
   const trimmed = text.trim()
   if (/^tt\d{7,9}$/.test(trimmed)) return { imdb: trimmed }
   if (!/^(https?:\/\/)?[\w.]*(imdb\.com|themoviedb\.org|thetvdb\.com)\/\S+$/.test(trimmed)) return undefined
+  const [, tmdb] = /themoviedb\.org\/((?:movie|tv)\/\d+)/.exec(trimmed) ?? []
+  if (tmdb !== undefined) return { tmdb }
   for (const catalogue of CATALOGUES) {
     const id = pastedId(catalogue, trimmed)
     if (id !== trimmed) return { [catalogue]: id }
@@ -32,4 +34,4 @@ export function idIn(text: string): Partial<Record<Catalogue, string>> | undefin
   return undefined
 }
 
-const CATALOGUES = ['imdb', 'tmdb', 'tvdb'] as const
+const CATALOGUES = ['imdb', 'tvdb'] as const

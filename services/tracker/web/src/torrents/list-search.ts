@@ -75,7 +75,7 @@ export function readListSearch(raw: RawSearch): ListSearch {
     alive: oneOf(raw, 'alive', FLAGS),
     uploader: textIn(raw, 'uploader', 64),
     imdb: matching(raw, 'imdb', /^tt[1-9]\d{0,8}$|^tt0\d{1,8}$/),
-    tmdb: matching(raw, 'tmdb', /^[1-9]\d{0,8}$/),
+    tmdb: matching(raw, 'tmdb', /^((movie|tv)\/)?[1-9]\d{0,8}$/),
     tvdb: matching(raw, 'tvdb', /^[1-9]\d{0,8}$/),
     mine: oneOf(raw, 'mine', OWN_STATES),
     sort: oneOf(raw, 'sort', SORTS),
