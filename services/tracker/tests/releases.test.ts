@@ -250,7 +250,7 @@ test('a download costs what the best rate counts, and the ratio after it is know
   expect(await costOf()).toMatchObject({ uploadPercent: 200, counted: 500_000, ratio: 3, ratioAfter: 2 })
 })
 
-test('a member reports a torrent once, and staff resolve the report with a note', async () => {
+test('a member reports a torrent once, and hears that staff resolved the report, without their note', async () => {
   const id = (await upload('Reported.2024.1080p.WEB-DL.H.264-ONE')).member('id')
   const address = `/api/torrents/${id}/reports`
   const reason = 'The sound is missing.\nFrom minute 40 on.'
@@ -264,6 +264,10 @@ test('a member reports a torrent once, and staff resolve the report with a note'
   await alice.client.delete(`/api/torrents/${id}`)
   const resolved = await moderator.post(resolve, { note: 'Deleted by its uploader.' })
   expect(resolved.json).toMatchObject({ torrent: { isDeleted: true }, resolvedBy: { username: 'mod' } })
+  expect((await bob.client.get('/api/notices')).json).toMatchObject({
+    items: [{ kind: 'report', torrent: null, details: { name: expect.stringMatching(/^Reported/) } }],
+  })
+  expect((await bob.client.get('/api/notices')).text).not.toContain('Deleted by its uploader')
   expect((await moderator.post(resolve, {})).status).toBe(409)
   expect((await moderator.get('/api/admin/reports')).json).toMatchObject({ items: [], total: 0 })
   expect((await moderator.get('/api/admin/reports?state=resolved')).json).toMatchObject({

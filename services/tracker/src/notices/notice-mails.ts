@@ -30,6 +30,7 @@ const TEXTS: Readonly<Record<NoticeKind, string>> = {
   deletion: 'Staff deleted your torrent',
   rates: 'Rates have changed',
   reseed: 'A torrent needs seeders',
+  report: 'Staff resolved your report',
   search: 'A saved search has new torrents',
   invite: 'Someone registered with your invite',
   'second-factor': 'Your second factor was removed',

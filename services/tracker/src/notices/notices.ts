@@ -11,6 +11,7 @@ export const NOTICE_KINDS = [
   'deletion',
   'rates',
   'reseed',
+  'report',
   'search',
   'invite',
   'second-factor',
@@ -26,7 +27,7 @@ const ALWAYS_SENT: ReadonlySet<NoticeKind> = new Set<NoticeKind>(['second-factor
 export type NoticeDetails = {
   /** Why staff rejected or deleted the torrent, or warned the member. */
   readonly reason?: string
-  /** The name of a deleted torrent or of an API token that staff revoked. */
+  /** The name of a deleted torrent, of an API token that staff revoked, or of a webhook. */
   readonly name?: string
   /** The fields that staff edited. */
   readonly fields?: readonly string[]

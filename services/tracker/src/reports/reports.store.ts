@@ -1,6 +1,7 @@
 import { recordAdminAction } from '../admin-log/admin-log.store.ts'
 import { lockUser, onPage, readPage } from '../db/queries.store.ts'
 import type { Db } from '../db/schema.ts'
+import { notify } from '../notices/notices.store.ts'
 import type { Report, ReportStore } from './reports.ts'
 
 /** Reports in Postgres. */
@@ -57,6 +58,11 @@ export function createReportStore(db: Db): ReportStore {
           { note, resolved: true },
         ]
         await recordAdminAction(trx, by, { action: 'report.resolve', target, before, after })
+        // The note is for staff.
+        const { id: torrentId, name, isDeleted } = report.torrent
+        await notify(trx, by, [
+          { to: report.reporter.id, kind: 'report', ...(isDeleted ? { details: { name } } : { torrentId }) },
+        ])
         return report
       }),
   }

@@ -41,6 +41,8 @@ export function NoticeText({ notice, onFollow }: { notice: Notice; onFollow: () 
           to seed it.
         </p>
       )
+    case 'report':
+      return <p>Staff looked at {name}, which you reported.</p>
     case 'search':
       return (
         <p>

@@ -15,6 +15,7 @@ const TEXTS: Readonly<Record<Exclude<Kind, 'second-factor' | 'token' | 'warning'
   deletion: 'Staff delete one of my torrents',
   rates: 'Rates change for the site, my account or one of my torrents',
   reseed: 'A torrent that I uploaded or completed needs seeders',
+  report: 'Staff resolve one of my reports',
   search: 'A saved search has new torrents',
   invite: 'Someone registers with my invite',
   webhook: 'One of my webhooks is disabled',
