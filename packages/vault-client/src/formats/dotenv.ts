@@ -70,11 +70,12 @@ export function repeatedKeys(text: string): readonly string[] {
  * double quotes, except in `\n` and `\r`, and takes a quote that is never closed as part of the value.
  */
 export function keysReadDifferently(text: string): readonly string[] {
-  const keys = [...text.replace(/\r\n?/g, '\n').matchAll(ASSIGNMENT)].flatMap(([, key = '', value = '']) =>
-    /^\s*"[^]*\\[\\"$`][^]*"$/.test(value) || /^\s*(["'`])(?![^]*\1\s*$)/.test(value) || /^\s*["'`]\s*$/.test(value)
-      ? [key]
-      : [],
-  )
+  const keys = [...text.replace(/\r\n?/g, '\n').matchAll(ASSIGNMENT)].flatMap(([, key = '', spaced = '']) => {
+    const value = spaced.trim()
+    const [quote = ''] = /^["'`]/.exec(value) ?? []
+    const isClosed = value.length > 1 && value.endsWith(quote)
+    return quote !== '' && (!isClosed || (quote === '"' && /\\[\\"$`]/.test(value.slice(1, -1)))) ? [key] : []
+  })
   return [...new Set(keys)]
 }
 

@@ -105,17 +105,22 @@ function byStaff(requester: Requester): string | undefined {
   return isStaff(requester) ? byUser(requester) : undefined
 }
 
-/** By address and the account that the endpoint itself works with. Whoever has a session confirms its password. */
+/** By address and account: the requester's if they are known, else the one that the endpoint itself works with. */
 function byAttempt(requester: Requester, request: Request, kind: LimitKind): string | undefined {
-  if (requester.session !== undefined) return undefined
+  if (isConfirmation(requester, kind)) return undefined
   const named = memberOf(request.body, kind === 'mail' ? 'email' : 'username')
   const claimed = kind === 'second-factor' ? requester.pending?.userId : named
-  return `${byAddress(requester)} ${(typeof claimed === 'string' ? claimed.toLowerCase() : '').slice(0, 64)}`
+  const account = requester.session?.account.id ?? (typeof claimed === 'string' ? claimed.toLowerCase() : '')
+  return `${byAddress(requester)} ${account.slice(0, 64)}`
 }
 
-/** By address and account of a session, of which a password is guessed, for example to create an API token. */
-function byConfirmation(requester: Requester): string | undefined {
-  return requester.session && `${byAddress(requester)} ${requester.session.account.id}`
+function byConfirmation(requester: Requester, _request: Request, kind: LimitKind): string | undefined {
+  return isConfirmation(requester, kind) ? `${byAddress(requester)} ${byUser(requester)}` : undefined
+}
+
+/** Whether somebody signed in proves with a password who they are, for example to create an API token. */
+function isConfirmation({ session }: Requester, kind: LimitKind): boolean {
+  return kind === 'authentication' && session !== undefined
 }
 
 /** By the account whose password was right. Security keys cannot be guessed, so they are not counted. */
