@@ -248,6 +248,19 @@ test('a download costs what the best rate counts, and the ratio after it is know
   await tracker.sql('update users set uploaded = 3000000, downloaded = 1000000 where id = $1', [bob.id])
   await moderator.patch(`/api/torrents/${id}`, { downloadPercent: 50, uploadPercent: 200 })
   expect(await costOf()).toMatchObject({ uploadPercent: 200, counted: 500_000, ratio: 3, ratioAfter: 2 })
+
+  const transferOf = async () =>
+    ((await bob.client.get(`/api/torrents/${id}/details`)).json as { transfer: unknown }).transfer
+  expect(await transferOf()).toBeNull()
+  await tracker.sql(
+    `insert into user_torrents (user_id, torrent_id, last_state, seed_seconds, uploaded_actual, downloaded_actual,
+       first_seen_at, last_seen_at, completed_at) values ($1, $2, 'seeder', 60, 5, 1000000, $3, $3, $3)`,
+    [bob.id, id, new Date(tracker.now())],
+  )
+  const transfer = { uploaded: 5, downloaded: 1_000_000, seedSeconds: 60 }
+  expect(await transferOf()).toMatchObject({ ...transfer, isSeeding: true, completed: expect.any(String) })
+  tracker.advance(3 * 3_600_000)
+  expect(await transferOf()).toMatchObject({ ...transfer, isSeeding: false })
 })
 
 test('a member reports a torrent once, and hears that staff resolved the report, without their note', async () => {

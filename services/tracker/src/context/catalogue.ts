@@ -91,7 +91,7 @@ export function createCatalogue(
       categories,
       torrents,
       torrentPreviews,
-      ...createTorrentPage(connections, { torrents, accounts, catalogue: catalogueCache }),
+      ...createTorrentPage(connections, { torrents, accounts, catalogue: catalogueCache, peerTtlMs }),
       search,
       ownTorrents: createOwnTorrents({
         store: createOwnTorrentStore(searches),

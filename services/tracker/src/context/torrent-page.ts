@@ -1,4 +1,5 @@
 import type { Accounts } from '../accounts/accounts.ts'
+import { createOwnTransfers } from '../own-torrents/own-torrents.store.ts'
 import { createReportStore } from '../reports/reports.store.ts'
 import { createReports } from '../reports/reports.ts'
 import { createReviewStore } from '../reviews/reviews.store.ts'
@@ -15,10 +16,11 @@ const SAMPLE_EVERY_MS = 600_000
 /** Creates what the page of a torrent shows: details, peers over time, reports and reviews. */
 export function createTorrentPage(
   connections: Connections,
-  deps: { torrents: Torrents; accounts: Accounts; catalogue: CatalogueCache },
+  deps: { torrents: Torrents; accounts: Accounts; catalogue: CatalogueCache; peerTtlMs: number },
 ) {
   const { torrents } = deps
   const { db, clock, logger, background } = connections
+  const transferOf = createOwnTransfers(db)
   const torrentHistories = createTorrentHistories({ store: createTorrentHistoryStore(db), torrents, clock })
   background.add({
     everyMs: SAMPLE_EVERY_MS,
@@ -27,7 +29,10 @@ export function createTorrentPage(
   })
   return {
     torrentHistories,
-    torrentDetails: createTorrentDetails(deps),
+    torrentDetails: createTorrentDetails({
+      ...deps,
+      transferOf: (userId, torrentId) => transferOf(userId, torrentId, new Date(clock.now() - deps.peerTtlMs)),
+    }),
     reviews: createReviews({ store: createReviewStore(db), torrents, accounts: deps.accounts, clock }),
     reports: createReports({ store: createReportStore(db), torrents, clock }),
   }

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { MAX_MEDIA_INFO, withoutFolders } from '../releases/media-info.ts'
 import { decodeNfo, MAX_NFO_BYTES } from '../releases/nfo.ts'
-import { text } from './fields.ts'
+import { text, time } from './fields.ts'
 
-/** What an uploader writes about a torrent, in every API. */
+/** What APIs say about torrents, and what uploaders write about them. */
 
 export const torrentName = text({ min: 1, max: 255 })
 export const description = text({ min: 0, max: 20_000, lines: true })
@@ -20,3 +20,19 @@ export const mediaInfo = text({ min: 0, max: MAX_MEDIA_INFO, lines: true })
 
 /** The version of a torrent, which a decision about it can name. */
 export const version = z.string().max(20)
+
+export const bytes = z.int().meta({ description: 'bytes, without rates' })
+
+/** What a user transferred of a torrent. */
+export const ownTransfer = z
+  .object({
+    uploaded: bytes,
+    downloaded: bytes,
+    seedSeconds: z.int(),
+    bytesLeft: z.int().nullable(),
+    isSeeding: z.boolean(),
+    lastSeen: time,
+    completed: time.nullable(),
+  })
+  .nullable()
+  .meta({ description: 'null if you have never announced it' })

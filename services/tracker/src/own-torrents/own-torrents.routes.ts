@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { pageOf, pageQuery, time } from '../http/fields.ts'
+import { bytes, ownTransfer } from '../http/torrent-fields.ts'
 import { endpoints } from '../surface.ts'
 import { OWN_LISTS, OWN_SORTS, OWN_STATES, type OwnTorrents } from './own-torrents.ts'
-
-const bytes = z.int().meta({ description: 'bytes, without rates' })
 
 const ownTorrent = z
   .object({
@@ -21,18 +20,7 @@ const ownTorrent = z
     seeders: z.int(),
     leechers: z.int(),
     snatches: z.int(),
-    transfer: z
-      .object({
-        uploaded: bytes,
-        downloaded: bytes,
-        seedSeconds: z.int(),
-        bytesLeft: z.int().nullable(),
-        isSeeding: z.boolean(),
-        lastSeen: time,
-        completed: time.nullable(),
-      })
-      .nullable()
-      .meta({ description: 'null if you have never announced it' }),
+    transfer: ownTransfer,
   })
   .meta({ id: 'OwnTorrent' })
 

@@ -4,7 +4,16 @@ import type { Db } from '../db/schema.ts'
 import { MAX_EXACT_TOTAL, MAX_OFFSET, type Total, totalOf } from '../pagination.ts'
 import type { TorrentState } from '../search/listed-torrent.ts'
 import { OutOfTime } from '../search/search-queue.ts'
-import type { OwnList, OwnPage, OwnQuery, OwnSort, OwnTorrent, OwnTorrentStore, OwnTotals } from './own-torrents.ts'
+import type {
+  OwnList,
+  OwnPage,
+  OwnQuery,
+  OwnSort,
+  OwnTorrent,
+  OwnTorrentStore,
+  OwnTotals,
+  OwnTransfer,
+} from './own-torrents.ts'
 
 /** The torrents of members in Postgres, where announces arrive within seconds. @param db cancels long statements */
 export function createOwnTorrentStore(db: Db): OwnTorrentStore {
@@ -30,6 +39,16 @@ export function createOwnTorrentStore(db: Db): OwnTorrentStore {
       const { counted = 0, size = 0, uploaded = 0, downloaded = 0, abandoned = 0 } = sums ?? {}
       return { ...totalOf(counted), size, uploaded, downloaded, abandoned }
     },
+  }
+}
+
+/** Reads what a user transferred of one torrent; null if they have never announced it. */
+export function createOwnTransfers(db: Db) {
+  return async (userId: string, torrentId: string, activeSince: Date): Promise<OwnTransfer | null> => {
+    const { rows } = await sql<TransferRow>`
+      select ${TRANSFER}, ${isSeeding({ activeSince })} as is_seeding from user_torrents
+      where user_id = ${userId} and torrent_id = ${torrentId}`.execute(db)
+    return rows[0] === undefined ? null : toTransfer(rows[0])
   }
 }
 
@@ -81,7 +100,7 @@ const KEYS: Readonly<Record<OwnSort, RawBuilder<unknown>>> = {
   seeders: sql`(select seeders from torrent_stats where torrent_id = transfer.torrent_id)`,
 }
 
-function isSeeding({ activeSince }: OwnQuery): RawBuilder<unknown> {
+function isSeeding({ activeSince }: Pick<OwnQuery, 'activeSince'>): RawBuilder<unknown> {
   return sql`coalesce(last_state = 'seeder' and last_seen_at > ${activeSince}, false)`
 }
 
@@ -132,7 +151,7 @@ function sumsOf(query: OwnQuery): RawBuilder<Sums> {
     ) as found having count(*) > 0`
 }
 
-type Row = {
+type Row = TransferRow & {
   readonly id: string
   readonly name: string
   readonly size: number
@@ -145,6 +164,9 @@ type Row = {
   readonly seeders: number
   readonly leechers: number
   readonly completed: number
+}
+
+type TransferRow = {
   readonly uploaded_actual: number | null
   readonly downloaded_actual: number | null
   readonly seed_seconds: number | null
@@ -167,7 +189,13 @@ function toOwnTorrent(row: Row): OwnTorrent {
     seeders: row.seeders,
     leechers: row.leechers,
     snatches: row.completed,
-    transfer: row.last_seen_at && {
+    transfer: toTransfer(row),
+  }
+}
+
+function toTransfer(row: TransferRow): OwnTransfer | null {
+  return (
+    row.last_seen_at && {
       uploaded: row.uploaded_actual ?? 0,
       downloaded: row.downloaded_actual ?? 0,
       seedSeconds: row.seed_seconds ?? 0,
@@ -175,6 +203,6 @@ function toOwnTorrent(row: Row): OwnTorrent {
       isSeeding: row.is_seeding,
       lastSeen: row.last_seen_at,
       completed: row.completed_at,
-    },
-  }
+    }
+  )
 }

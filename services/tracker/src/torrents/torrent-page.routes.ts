@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { idParams, time } from '../http/fields.ts'
-import { version } from '../http/torrent-fields.ts'
+import { ownTransfer, version } from '../http/torrent-fields.ts'
 import { RELATIONS, VERDICTS } from '../releases/related-releases.ts'
 import { type ListedTorrent, TORRENT_STATES } from '../search/listed-torrent.ts'
 import { endpoints } from '../surface.ts'
@@ -140,6 +140,7 @@ const torrentDetails = z
       ratioAfter: z.number().nullable().meta({ description: 'after the download' }),
       seedSeconds: z.int().meta({ description: 'required seeding time, unless the ratio of the torrent reaches 1' }),
     }),
+    transfer: ownTransfer,
   })
   .meta({ id: 'TorrentDetails' })
 
@@ -171,7 +172,8 @@ export const torrentPageEndpoints = [
     ...read,
     path: '/api/torrents/:id/details',
     operationId: 'getTorrentDetails',
-    summary: 'Get the NFO, the MediaInfo, other releases of the title, and what a download costs you',
+    summary:
+      'Get the NFO, the MediaInfo, other releases of the title, what a download costs you, and what you transferred',
     params: idParams,
     answer: torrentDetails,
     errors: ['NOT_FOUND'],

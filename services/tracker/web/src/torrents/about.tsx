@@ -30,7 +30,8 @@ export function About({ torrent }: { torrent: Torrent }) {
         )}
       </div>
       <aside className="about" aria-label="Facts">
-        {data && <Cost cost={data.cost} />}
+        {data &&
+          (isHeld(data.transfer) ? <Own transfer={data.transfer} cost={data.cost} /> : <Cost cost={data.cost} />)}
         <div className="about-part">
           <h2>Release</h2>
           <Details facts={[...numbering(torrent.release), ...idsOf(torrent), ...hashesOf(torrent)]} />
@@ -86,6 +87,39 @@ function labelOf(kind: string, index: number, count: number): string {
 
 function joined(parts: readonly (string | number | false | null)[]): string {
   return parts.filter(Boolean).join(' · ') || 'Unknown'
+}
+
+type Transfer = NonNullable<TorrentDetails['transfer']>
+
+/** Whether the member has all of the torrent. */
+function isHeld(transfer: TorrentDetails['transfer']): transfer is Transfer {
+  return transfer !== null && (transfer.isSeeding || transfer.completed !== null)
+}
+
+function Own({ transfer, cost }: { transfer: Transfer; cost: TorrentDetails['cost'] }) {
+  const { isSeeding, uploaded, downloaded, seedSeconds, completed } = transfer
+  const left = completed === null || uploaded >= downloaded ? 0 : Math.max(0, cost.seedSeconds - seedSeconds)
+  return (
+    <div className="about-part">
+      <h2>Your copy</h2>
+      <Details
+        facts={[
+          ['State', isSeeding ? 'Seeding' : 'Not seeding'],
+          ['Uploaded', formatBytes(uploaded)],
+          ['Downloaded', formatBytes(downloaded)],
+          ['Seed time', formatDuration(seedSeconds)],
+          ...(left === 0
+            ? []
+            : [
+                [
+                  'Still to seed',
+                  `${formatDuration(left)}, or until you have uploaded as much as you downloaded`,
+                ] as const,
+              ]),
+        ]}
+      />
+    </div>
+  )
 }
 
 function Cost({ cost }: { cost: TorrentDetails['cost'] }) {
