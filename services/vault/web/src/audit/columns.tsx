@@ -5,10 +5,9 @@ import type { AuditEntry } from '../api/types.ts'
 import { Actor, type Named } from '../frame/actor.tsx'
 import { ACTION_NAMES, type AuditSearch } from './search.ts'
 
-/** The columns of a listing. Fetches have no details, but all other actions do. */
+/** The columns of a listing. Fetches have no details. */
 export function columnsFor(search: AuditSearch, named: Named): readonly Column<AuditEntry>[] {
   const [when, what, of, env, who, from, detail] = COLUMNS(search, named)
-  if (search.action === undefined || search.action === 'all') return [when, what, of, env, who, from, plainly(detail)]
   if (search.action === 'fetch') return [when, what, of, env, who, from]
   // The widest column takes the remaining space.
   return [when, plainly(what), of, env, who, from, detail]
@@ -73,6 +72,7 @@ function nameOf(action: string): string {
 
 function Detail({ detail }: { detail: Readonly<Record<string, unknown>> }) {
   const members = Object.entries(detail).filter(([, value]) => value !== null)
+  if (members.length === 0) return <span className="muted">None</span>
   return (
     <ul className="entry-detail">
       {members.map(([name, value]) => (
