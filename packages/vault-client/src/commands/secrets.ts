@@ -161,7 +161,9 @@ export async function remove(
     await (isId ? vault.remove(which) : vault.removeByKey(which, options.env))
   } catch (error) {
     if (isId || !(error instanceof VaultError) || error.code !== 'not_found') throw error
-    throw new NotFoundError(`${noSecretText(which, options.env)}; an inherited one is deleted where it is stored`)
+    throw new NotFoundError(
+      `${noSecretText(which, options.env)}; delete an inherited secret in the environment that stores it`,
+    )
   }
   report(options, terminal, { ok: true }, `Deleted ${place}.\n`)
 }

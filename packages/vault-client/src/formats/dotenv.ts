@@ -55,10 +55,14 @@ export function keysCutAtHash(text: string): readonly string[] {
 const ASSIGNMENT =
   /^\s*(?:export\s+)?([\w.-]+)(?:\s*=\s*?|:\s+?)(\s*'(?:\\'|[^'])*'|\s*"(?:\\"|[^"])*"|\s*`(?:\\`|[^`])*`|[^#\r\n]+)?\s*(?:#.*)?$/gm
 
+function assignmentsIn(text: string): readonly (readonly [key: string, value: string])[] {
+  return [...text.replace(/\r\n?/g, '\n').matchAll(ASSIGNMENT)].map(([, key = '', value = '']) => [key, value.trim()])
+}
+
 /** The keys that appear more than once. The dotenv package uses the last value. */
 export function repeatedKeys(text: string): readonly string[] {
   const [seen, repeated] = [new Set<string>(), new Set<string>()]
-  for (const [, key = ''] of text.replace(/\r\n?/g, '\n').matchAll(ASSIGNMENT)) {
+  for (const [key] of assignmentsIn(text)) {
     if (seen.has(key)) repeated.add(key)
     seen.add(key)
   }
@@ -70,8 +74,7 @@ export function repeatedKeys(text: string): readonly string[] {
  * double quotes, except in `\n` and `\r`, and takes a quote that is never closed as part of the value.
  */
 export function keysReadDifferently(text: string): readonly string[] {
-  const keys = [...text.replace(/\r\n?/g, '\n').matchAll(ASSIGNMENT)].flatMap(([, key = '', spaced = '']) => {
-    const value = spaced.trim()
+  const keys = assignmentsIn(text).flatMap(([key, value]) => {
     const [quote = ''] = /^["'`]/.exec(value) ?? []
     const isClosed = value.length > 1 && value.endsWith(quote)
     return quote !== '' && (!isClosed || (quote === '"' && /\\[\\"$`]/.test(value.slice(1, -1)))) ? [key] : []

@@ -138,6 +138,7 @@ test.each([
   expect(create).toThrow(
     expect.objectContaining({ code: 'invalid_configuration', message: expect.stringContaining(reason) }),
   )
+  expect(create).not.toThrow(/canary/)
 })
 
 test.each(['<html>Not found</html>', '{"message":"Not found"}', '{"error":"NOT_FOUND"}', '[]', 'null'])(
@@ -196,7 +197,11 @@ test('reports a vault that never responds as timeout', async () => {
 
 test('reports a project that cannot be signed for as invalid_configuration', async () => {
   const settings = { url: 'http://127.0.0.1:1', project: 'no project', privateKey: generateKeyPair().privateJwk }
-  await expect(createVaultClient(settings).getAll()).rejects.toMatchObject({ code: 'invalid_configuration' })
+  const error: unknown = await createVaultClient(settings)
+    .getAll()
+    .catch((reason: unknown) => reason)
+  expect(error).toBeInstanceOf(VaultError)
+  expect(error).toMatchObject({ code: 'invalid_configuration' })
 })
 
 test.each(['privateKey', 'project', 'url'])('reports a missing %s as invalid_configuration', async (name) => {

@@ -107,10 +107,11 @@ export function createOwnTorrents(deps: {
   const inTurn = <T>(userId: string, read: () => Promise<T>): Promise<T> =>
     deps.queue.admit(userId, () => deps.queue.run(userId, read))
   const queryOf = async (userId: string, list: OwnList): Promise<OwnQuery> => {
-    const [activeSince, abandonedBefore] = [deps.peerTtlMs, ABANDONED_AFTER_MS].map(
-      (ms) => new Date(deps.clock.now() - ms),
-    ) as [Date, Date]
-    return { userId, list, activeSince, abandonedBefore, requiredSeconds: await deps.site.requiredSeedSeconds() }
+    const now = deps.clock.now()
+    return {
+      ...{ userId, list, requiredSeconds: await deps.site.requiredSeedSeconds() },
+      ...{ activeSince: new Date(now - deps.peerTtlMs), abandonedBefore: new Date(now - ABANDONED_AFTER_MS) },
+    }
   }
 
   return {

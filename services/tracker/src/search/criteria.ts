@@ -1,4 +1,9 @@
-import type { NumberRange, WantedEpisode } from '@vault-and-tracker/torznab-xml'
+import {
+  coveredCategories,
+  type NumberRange,
+  type SiteCategory,
+  type WantedEpisode,
+} from '@vault-and-tracker/torznab-xml'
 import { apiError } from '../errors.ts'
 import type { RELEASE_VALUES } from '../releases/release-name-tags.ts'
 import type { TorrentState } from './listed-torrent.ts'
@@ -107,6 +112,19 @@ export function idFacets(ids: {
   const others = [...facet('i', imdb), ...facet('t', tvdb)]
   if (tmdb === undefined || within === undefined) return { ids: [...others, ...facet('m', tmdb)], idWithin: undefined }
   return { ids: others, idWithin: { id: `#m${tmdb}`, categoryIds: within } }
+}
+
+/** A number of TMDB, which numbers films and series separately. Without a kind, both count. */
+export type TmdbId = { readonly id: number; readonly kind?: TmdbKind | undefined }
+export const TMDB_KINDS = ['movie', 'tv'] as const
+type TmdbKind = (typeof TMDB_KINDS)[number]
+
+/** The Torznab IDs of the categories in which a number of TMDB counts. */
+const TMDB_CATEGORIES: Readonly<Record<TmdbKind, number>> = { movie: 2000, tv: 5000 }
+
+/** The ids of the categories in which a number of TMDB counts. */
+export function tmdbCategoryIds(kind: TmdbKind, categories: readonly SiteCategory[]): readonly string[] {
+  return coveredCategories([TMDB_CATEGORIES[kind]], categories).map(({ id }) => id)
 }
 
 /** The facets of years. */

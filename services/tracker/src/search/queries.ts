@@ -1,6 +1,6 @@
 import type { NumberRange, WantedEpisode } from '@vault-and-tracker/torznab-xml'
 import type { Listed, Page as PageNumber, Total } from '../pagination.ts'
-import type { Marks, OwnState, ReleaseField } from './criteria.ts'
+import type { Marks, OwnState, ReleaseField, TmdbId } from './criteria.ts'
 import type { Facet, FacetCount } from './facets.ts'
 import type { ListedTorrent, TorrentState } from './listed-torrent.ts'
 
@@ -37,11 +37,6 @@ export type WantedIds = {
   readonly tmdbCategoryIds?: readonly string[] | undefined
   readonly tvdb?: number | undefined
 }
-
-/** A number of TMDB, which numbers films and series separately. Without a kind, both count. */
-export type TmdbId = { readonly id: number; readonly kind?: TmdbKind | undefined }
-export const TMDB_KINDS = ['movie', 'tv'] as const
-export type TmdbKind = (typeof TMDB_KINDS)[number]
 
 /** A page of results, newest first. */
 export type Found = Total & { readonly items: readonly ListedTorrent[] }

@@ -9,11 +9,6 @@ import {
   sizeTerms,
 } from './criteria.ts'
 
-export const SORT_COLUMNS = {
-  ...{ created: 'created_at', size: 'size' },
-  ...{ seeders: 'seeders', leechers: 'leechers', completed: 'completed' },
-} as const
-
 /**
  * Whether the index contains these beginnings of words as lexemes, made by the database function `word_beginnings`. Few
  * words share longer beginnings.

@@ -9,7 +9,6 @@ import {
   inYear,
   ownRows,
   rangesOf,
-  SORT_COLUMNS,
   seedersOf,
   singleRangeOf,
 } from './search-conditions.store.ts'
@@ -170,7 +169,7 @@ export function walk(criteria: Criteria, page: Walked, most: number): RawBuilder
   const { state, categoryIds } = criteria
   const { sort, order } = page
   const isCount = isCounted(page)
-  const by = sql`${sql.ref(SORT_COLUMNS[sort])} ${sql.raw(order)}, ${sql.ref(isCount ? 'torrent_id' : 'id')} ${sql.raw(order)}`
+  const by = sql`${columnOf(sort)} ${sql.raw(order)}, ${sql.ref(isCount ? 'torrent_id' : 'id')} ${sql.raw(order)}`
   const part = (category: RawBuilder<unknown>): RawBuilder<unknown> => {
     const source = isCount
       ? sql`select torrent_id as id, ${sql.ref(sort)} from torrent_stats where ${category}`
@@ -213,11 +212,15 @@ export function walkedTorrents(criteria: Criteria, page: Walked, most: number): 
   return isCounted(page) ? sql`${walked} join torrents using (id)` : walked
 }
 
+function columnOf(sort: Walked['sort']): RawBuilder<unknown> {
+  return sql.ref(sort === 'created' ? 'created_at' : sort)
+}
+
 function isCounted({ sort }: Walked): boolean {
   return sort === 'seeders' || sort === 'leechers' || sort === 'completed'
 }
 
 export function inOrder({ sort, order, offset, limit }: Omit<Page, 'allCategoryIds'>): RawBuilder<unknown> {
   const direction = sql.raw(order)
-  return sql`order by ${sql.ref(SORT_COLUMNS[sort])} ${direction}, id ${direction} limit ${limit} offset ${offset}`
+  return sql`order by ${columnOf(sort)} ${direction}, id ${direction} limit ${limit} offset ${offset}`
 }

@@ -1,23 +1,23 @@
 import type { Clock } from '@vault-and-tracker/service-kit/core/clock'
-import { coveredCategories, type WantedEpisode } from '@vault-and-tracker/torznab-xml'
+import type { WantedEpisode } from '@vault-and-tracker/torznab-xml'
 import { type Category, findBySlug, withSubcategories } from '../categories/categories.ts'
 import { apiError, isApiError } from '../errors.ts'
 import { MAX_OFFSET, totalOf } from '../pagination.ts'
 import { memberWords, orInitials, searchWords, splitExclusions } from '../releases/search-words.ts'
 import type { CatalogueCache } from './catalogue-state.ts'
-import { allOf, type Criteria, episodeFacets, idFacets, isPlain, type Marks, yearFacets } from './criteria.ts'
+import {
+  allOf,
+  type Criteria,
+  episodeFacets,
+  idFacets,
+  isPlain,
+  type Marks,
+  tmdbCategoryIds,
+  yearFacets,
+} from './criteria.ts'
 import { facetsOf } from './facets.ts'
 import type { ListedTorrent, ListedTorrents } from './listed-torrent.ts'
-import type {
-  Faceted,
-  FilterQuery,
-  Found,
-  ListFilters,
-  ListQuery,
-  SearchQuery,
-  TmdbKind,
-  TorrentPage,
-} from './queries.ts'
+import type { Faceted, FilterQuery, Found, ListFilters, ListQuery, SearchQuery, TorrentPage } from './queries.ts'
 import { createCoalescer, type SearchQueue } from './search-queue.ts'
 import type { Page, RecentMatches, SearchStatements, SearchStore } from './statements.ts'
 import { suggest, wordCriteria } from './suggestions.ts'
@@ -227,8 +227,7 @@ export function createSearch(deps: {
     const now = new Date(clock.now())
     const wanted = wantedEpisode(query)
     const { id: tmdb, kind } = query.tmdb ?? {}
-    const tmdbCategoryIds = kind && coveredCategories([TORZNAB_IDS[kind]], categories).map(({ id }) => id)
-    const { idWithin, ...tmdbFacets } = idFacets({ tmdb, tmdbCategoryIds })
+    const { idWithin, ...tmdbFacets } = idFacets({ tmdb, tmdbCategoryIds: kind && tmdbCategoryIds(kind, categories) })
     const ids = [idFacets({ imdb: query.imdb }), tmdbFacets, idFacets({ tvdb: query.tvdb })]
     return {
       ...allOf(query.state),
@@ -262,8 +261,6 @@ export function createSearch(deps: {
 }
 
 const DAY_MS = 86_400_000
-/** The Torznab IDs of the categories in which a number of TMDB counts. */
-const TORZNAB_IDS: Readonly<Record<TmdbKind, number>> = { movie: 2000, tv: 5000 }
 
 function wantedEpisode({ season, episode }: ListFilters): WantedEpisode | undefined {
   if (episode !== undefined) return { kind: 'episode', season, episode }

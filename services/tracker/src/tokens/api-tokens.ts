@@ -96,13 +96,9 @@ export function createApiTokens(deps: {
   const byId = batchedLoader((ids: readonly string[]) => store.byIds(ids), BATCHES)
 
   function verdictOn({ token, tokenHash, owner }: StoredToken, { scope, address }: TokenRequest): TokenVerdict {
-    if (token.expires !== null && token.expires.getTime() <= clock.now())
-      return invalid('This API token has expired.', 'this API token has expired')
+    if (token.expires !== null && token.expires.getTime() <= clock.now()) return unusable('has expired')
     if (token.addresses.length > 0 && !isInRanges(token.addresses, address))
-      return invalid(
-        'This API token may not be used from this address.',
-        'this API token may not be used from this address',
-      )
+      return unusable('may not be used from this address')
     const account: Account = scope === 'upload' ? owner : { ...owner, role: 'member' }
     const holder = { id: token.id, tokenHash, account }
     const refused = (reason: TokenRefusal['reason'], error: Error) => ({ holder, refusal: { reason, error } })
@@ -179,7 +175,12 @@ export function createApiTokens(deps: {
   }
 }
 
-function invalid(message: string, hint?: string): TokenVerdict {
-  const error = apiError('UNAUTHORIZED', message)
-  return { holder: undefined, refusal: { reason: 'invalid', error, ...(hint !== undefined && { hint }) } }
+function invalid(message: string): TokenVerdict {
+  return { holder: undefined, refusal: { reason: 'invalid', error: apiError('UNAUTHORIZED', message) } }
+}
+
+/** The refusal of a token that exists. @param why the rest of a sentence about it */
+function unusable(why: string): TokenVerdict {
+  const error = apiError('UNAUTHORIZED', `This API token ${why}.`)
+  return { holder: undefined, refusal: { reason: 'invalid', error, hint: `this API token ${why}` } }
 }

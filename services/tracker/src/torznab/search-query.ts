@@ -5,7 +5,7 @@ import {
   type TagFilter,
   type SearchQuery as TorznabSearch,
 } from '@vault-and-tracker/torznab-xml'
-import type { Marks } from '../search/criteria.ts'
+import { type Marks, tmdbCategoryIds } from '../search/criteria.ts'
 import type { SearchQuery } from '../search/queries.ts'
 
 /** The parameters that each Torznab function supports, for `t=caps` and the query parser. */
@@ -25,9 +25,6 @@ export type Tag = (typeof TAGS)[number]
 export const PAGE_LIMITS = { default: 25, max: 100 } as const
 
 const DAY_MS = 86_400_000
-/** Torznab IDs. */
-const FILMS = 2000
-const SERIES = 5000
 
 /** The values that a search needs in addition to its query. */
 export type SearchContext = {
@@ -47,9 +44,7 @@ export function toSearchQuery(
   { categories, isAllFree, now }: SearchContext,
 ): SearchQuery | undefined {
   if (search.unsupported.length > 0) return undefined
-  const idsCovered = (torznabIds: readonly number[]): readonly string[] =>
-    coveredCategories(torznabIds, categories).map(({ id }) => id)
-  const categoryIds = search.categories && idsCovered(search.categories)
+  const categoryIds = search.categories && coveredCategories(search.categories, categories).map(({ id }) => id)
   const marks = marksWanted(search.tags, isAllFree)
   if (categoryIds?.length === 0 || marks === undefined) return undefined
   const { imdbid, tmdbid, tvdbid } = search.ids
@@ -59,7 +54,8 @@ export function toSearchQuery(
     categoryIds,
     ids: {
       ...{ imdb: imdbid, tmdb: tmdbid, tvdb: tvdbid },
-      tmdbCategoryIds: tmdbid === undefined ? undefined : idsCovered([search.function === 'tvsearch' ? SERIES : FILMS]),
+      tmdbCategoryIds:
+        tmdbid === undefined ? undefined : tmdbCategoryIds(search.function === 'tvsearch' ? 'tv' : 'movie', categories),
     },
     wanted: search.episode,
     year: search.year,

@@ -41,6 +41,7 @@ export type Action = (typeof ACTIONS)[number]
 /** Names for several actions. Administrators read often, so a page of all entries has little else. */
 const GROUPS = { all: ACTIONS, 'without-reads': ACTIONS.filter((action) => action !== 'read') } as const
 export type ActionGroup = keyof typeof GROUPS
+const isGroup = (action: Action | ActionGroup): action is ActionGroup => Object.hasOwn(GROUPS, action)
 export const ACTION_GROUPS = Object.keys(GROUPS) as readonly ActionGroup[]
 
 /** The actions of a listing without `action=`, whose entries have the members of the specification and no others. */
@@ -186,8 +187,7 @@ export function createAuditLog(deps: { store: Pick<AuditStore, 'list' | 'append'
     /** Lists entries, newest first. Without an action, only the fetches and rotations. */
     list: async (query: AuditQuery & { action: Action | ActionGroup | undefined }): Promise<readonly ListedEntry[]> => {
       const { action, ...rest } = query
-      if (action === 'all' || action === 'without-reads') return store.list({ ...rest, actions: GROUPS[action] })
-      if (action !== undefined) return store.list({ ...rest, actions: [action] })
+      if (action !== undefined) return store.list({ ...rest, actions: isGroup(action) ? GROUPS[action] : [action] })
       const entries = await store.list({ ...rest, actions: DEFAULT_ACTIONS })
       return entries.map(({ actor: _actor, keyName: _keyName, detail: _detail, ...entry }) => entry)
     },

@@ -108,14 +108,7 @@ function Own({ transfer, cost }: { transfer: Transfer; cost: TorrentDetails['cos
           ['Uploaded', formatBytes(uploaded)],
           ['Downloaded', formatBytes(downloaded)],
           ['Seed time', formatDuration(seedSeconds)],
-          ...(left === 0
-            ? []
-            : [
-                [
-                  'Still to seed',
-                  `${formatDuration(left)}, or until you have uploaded as much as you downloaded`,
-                ] as const,
-              ]),
+          ...seedTime('Still to seed', left),
         ]}
       />
     </div>
@@ -142,18 +135,16 @@ function Cost({ cost }: { cost: TorrentDetails['cost'] }) {
               : `${formatRatio(ratioAfter)}, now ${formatRatio(ratio)}`,
           ],
           ...(uploadPercent === 100 ? [] : [['Upload rate', `${uploadPercent} %`] as const]),
-          ...(seedSeconds === 0
-            ? []
-            : [
-                [
-                  'Seed for',
-                  `${formatDuration(seedSeconds)}, or until you have uploaded as much as you downloaded`,
-                ] as const,
-              ]),
+          ...seedTime('Seed for', seedSeconds),
         ]}
       />
     </div>
   )
+}
+
+function seedTime(label: string, seconds: number): readonly Fact[] {
+  const text = `${formatDuration(seconds)}, or until you have uploaded as much as you downloaded`
+  return seconds === 0 ? [] : [[label, text]]
 }
 
 function hashesOf({ infoHash, infoHashV2 }: Torrent): readonly Fact[] {

@@ -72,7 +72,7 @@ export function SavedPage() {
               ...[BOOKMARKS, ...withFeeds],
               ...data.map((saved): Row => ({ name: saved.name, search: addressOf(saved), saved })),
             ]}
-            rowKey={({ saved, category = 'bookmarks' }) => saved?.id ?? category}
+            rowKey={({ saved, category = '' }) => saved?.id ?? category}
           />
           {data.length === 0 && (
             <p className="prose">
