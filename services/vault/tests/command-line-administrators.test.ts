@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -8,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { generateKeyPair } from '@vault-and-tracker/http-signatures'
 import { admin } from './support/client.ts'
-import { COMMAND, type CommandWorld, startForCommand } from './support/command.ts'
+import { type CommandWorld, runCommand, startForCommand } from './support/command.ts'
 import { ADMIN_TOKEN } from './support/vault.ts'
 
 // The `vault` command for administrators.
@@ -20,16 +19,7 @@ beforeAll(async () => {
 
 afterAll(() => world.vault.stop())
 
-async function vault(...args: string[]): Promise<{ status: number | null; out: string; err: string }> {
-  const [program, ...words] = COMMAND
-  const child = spawn(program, [...words, ...args], {
-    env: { ...world.env, VAULT_ADMIN_TOKEN: ADMIN_TOKEN },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const closed = new Promise((resolve) => child.once('close', resolve))
-  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), closed])
-  return { status: child.exitCode, out, err }
-}
+const vault = (...args: string[]) => runCommand({ ...world.env, VAULT_ADMIN_TOKEN: ADMIN_TOKEN }, args)
 
 type Key = { name: string; state: string; fingerprint: string; until: string | null; scope: object }
 const keysOf = async (project: string): Promise<readonly Key[]> =>

@@ -10,7 +10,7 @@ import { eventually, removeTemporaryFolder, temporaryFolder } from '@vault-and-t
 import { createVaultClient, exchangeKey } from '@vault-and-tracker/vault-client'
 import { exchangeKey as portableExchangeKey } from '@vault-and-tracker/vault-client/portable'
 import { createProject, type Key, keyOf, signerOf } from './support/client.ts'
-import { COMMAND } from './support/command.ts'
+import { COMMAND, runCommand, runProcess } from './support/command.ts'
 import { type OidcIssuer, startOidcIssuer } from './support/oidc-issuer.ts'
 import { ADMIN_TOKEN, startVault, type TestVault } from './support/vault.ts'
 
@@ -35,16 +35,11 @@ afterAll(async () => {
   removeTemporaryFolder(folder)
 })
 
-async function run(args: readonly string[], env: Record<string, string> = {}) {
-  const [program, ...words] = COMMAND
-  const child = spawn(program, [...words, ...args], {
-    env: { PATH: process.env['PATH'], HOME: folder, VAULT_URL: vault.url, VAULT_PROJECT: 'shop', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const closed = new Promise((resolve) => child.once('close', resolve))
-  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), closed])
-  return { status: child.exitCode, out, err }
-}
+const run = (args: readonly string[], env: Record<string, string> = {}) =>
+  (args[0] === 'run' ? runProcess : runCommand)(
+    { PATH: process.env['PATH'] ?? '', HOME: folder, VAULT_URL: vault.url, VAULT_PROJECT: 'shop', ...env },
+    args,
+  )
 
 /** Forwards a request with its Host header, which is signed. */
 function forward(url: string, options: RequestOptions, body: string) {

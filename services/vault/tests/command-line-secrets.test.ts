@@ -1,11 +1,9 @@
-import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { temporaryFolder } from '@vault-and-tracker/dev-env'
 import { admin, createProject } from './support/client.ts'
-import { COMMAND, type CommandWorld, startForCommand } from './support/command.ts'
+import { type CommandWorld, type Outcome, runCommand, startForCommand } from './support/command.ts'
 import { ADMIN_TOKEN } from './support/vault.ts'
 
 // The `vault` command for editors, who never see values.
@@ -20,16 +18,8 @@ beforeAll(async () => {
 
 afterAll(() => world.vault.stop())
 
-type Outcome = { status: number | null; out: string; err: string }
-
-async function vaultWith(env: Readonly<Record<string, string | undefined>>, args: readonly string[], input = '') {
-  const [program, ...words] = COMMAND
-  const child = spawn(program, [...words, ...args], { env: { ...world.env, ...env }, stdio: ['pipe', 'pipe', 'pipe'] })
-  child.stdin.end(input)
-  const closed = new Promise((resolve) => child.once('close', resolve))
-  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), closed])
-  return { status: child.exitCode, out, err }
-}
+const vaultWith = (env: Readonly<Record<string, string>>, args: readonly string[], input = '') =>
+  runCommand({ ...world.env, ...env }, args, input)
 
 const secrets = (...args: string[]): Promise<Outcome> =>
   vaultWith({ VAULT_ADMIN_TOKEN: token }, ['admin', 'secrets', ...args])
