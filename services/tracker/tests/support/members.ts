@@ -1,6 +1,6 @@
 import type { Client } from './client.ts'
 import { makeTorrent } from './make-torrent.ts'
-import { PASSWORD, type TestTracker } from './tracker.ts'
+import type { TestTracker } from './tracker.ts'
 
 /** A user who announces. */
 export type TestMember = {
@@ -18,16 +18,11 @@ export async function createMember(tracker: TestTracker, username: string, role?
 }
 
 /** Creates a user who only announces, and so need not sign in. */
-export async function createAnnouncer(
+export function createAnnouncer(
   tracker: TestTracker,
   username: string,
 ): Promise<{ readonly id: string; readonly passkey: string }> {
-  return tracker.context.useCases.accounts.create({
-    username,
-    email: `${username}@example.org`,
-    password: PASSWORD,
-    role: 'member',
-  })
+  return tracker.createUser(username)
 }
 
 /** Uploads a torrent and returns its id and info hash. */

@@ -17,6 +17,8 @@ import type pg from 'pg'
 import { changesOf, createFlusher, type FlushResult } from '../../src/accounting/accounting.ts'
 import { createAccountingQueue } from '../../src/accounting/accounting-queue.redis.ts'
 import { createLedger } from '../../src/accounting/ledger.store.ts'
+import { createAccountStore } from '../../src/accounts/accounts.store.ts'
+import { type Account, createAccounts, type Role } from '../../src/accounts/accounts.ts'
 import { createHttpServer } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { SETTLE_SECONDS } from '../../src/context/announce.ts'
@@ -51,8 +53,10 @@ export type TestTracker = {
   holdClock: TestClock['hold']
   /** A browser-like client without a session. */
   client(): Client
+  /** Creates a user, whose password is `PASSWORD`. */
+  createUser(username: string, role?: Role): Promise<Account>
   /** A client signed in as a new user. */
-  signedIn(username: string, role?: 'member' | 'moderator' | 'admin'): Promise<Client>
+  signedIn(username: string, role?: Role): Promise<Client>
   /** Runs a statement as superuser, to inspect stored data. */
   sql<Row extends pg.QueryResultRow = Record<string, unknown>>(
     statement: string,
@@ -68,6 +72,9 @@ export type TestTracker = {
 }
 
 export const PASSWORD = 'correct horse battery'
+
+/** With the lowest parameters of Argon2id, because most users of tests sign in. Passwords of requests have the usual ones. */
+const PASSWORD_HASH = '$argon2id$v=19$m=8,t=1,p=1$loHO3TGSBBUeOaU3DmwCsQ$HZkb9wvM8KHQjtktvKhizT4cOjbH1TrNqmTYkaVYFB0'
 
 /** A migrated database, with the two roles of production; on the server of the test run unless you pass another one. */
 export function createTrackerDatabase(server?: { url: string }): Promise<TestDatabase> {
@@ -142,6 +149,19 @@ export async function startTracker(
   const resources = createResources()
   const swarmRedis = await connectSwarmRedis({ config, logger, resources, redis: redisClient })
   const swarms = createRedisSwarms({ redis: swarmRedis, clock, random: Math.random, settings: swarmSettings(config) })
+  const publish = createInvalidationPublisher(redisClient, logger)
+  const accounts = createAccounts({
+    store: createAccountStore(db, clock),
+    passwords: { hash: () => Promise.resolve(PASSWORD_HASH), matches: () => Promise.resolve(false) },
+    publish,
+    registration: () => Promise.resolve('closed'),
+    clock,
+  })
+  const createUser = async (username: string, role: Role = 'member'): Promise<Account> => {
+    const account = await accounts.create({ username, email: `${username}@example.org`, password: PASSWORD, role })
+    await untilHeard(redisClient)
+    return account
+  }
   const flusher = createFlusher({
     queue: createAccountingQueue(swarmRedis, createRedisFunctions(swarmRedis, 'accounting')),
     ledger: createLedger(db),
@@ -149,7 +169,7 @@ export async function startTracker(
     clock,
     settleSeconds: SETTLE_SECONDS,
     onCompleted: async (torrents) => {
-      await createInvalidationPublisher(redisClient, logger)(...torrents.flatMap(changesOf))
+      await publish(...torrents.flatMap(changesOf))
       await untilHeard(redisClient)
     },
     onError: (error) => logger.warn({ err: error }, 'could not write accounting'),
@@ -167,8 +187,9 @@ export async function startTracker(
     advance: clock.advance,
     holdClock: clock.hold,
     client: () => createClient(url),
-    async signedIn(username, role = 'member') {
-      await context.useCases.accounts.create({ username, email: `${username}@example.org`, password: PASSWORD, role })
+    createUser,
+    async signedIn(username, role) {
+      await createUser(username, role)
       const client = createClient(url)
       const answer = await client.post('/api/auth/login', { username, password: PASSWORD })
       if (answer.status !== 200) throw new Error(`could not sign in: ${answer.text}`)
