@@ -119,7 +119,7 @@ test('Postgres stopped: cached users continue to announce, and their transfer is
 /** Text that means something to the parsers of queries. */
 const TOKENS = ['%', '%f', '%zz', '&', '=', '?', '&&', '-1', '9'.repeat(30), '%00', 'info_hash=', '#', '+', '"', '<']
 
-test('thousands of malformed requests receive failures in bencode', async () => {
+test('hundreds of malformed requests receive failures in bencode', async () => {
   const valid = announceQuery({
     ...{ infoHash, left: 0, event: 'started', compact: 1, numwant: 50, key: 'abcd', ip: '1.2.3.4' },
   })
@@ -129,7 +129,7 @@ test('thousands of malformed requests receive failures in bencode', async () => 
   const damages = damaged(queries, TOKENS, 6).map((query) => query.replaceAll(/[^!-\xff]/g, encodeURIComponent))
   const targets = fc.tuple(actions, damages).map(([action, query]) => `/${action}?${query}`)
   const seed = Number(process.env['FUZZ_SEED'] ?? '20261121')
-  const sent = fc.sample(targets, { seed, numRuns: 1_000 * TRIALS })
+  const sent = fc.sample(targets, { seed, numRuns: 300 * TRIALS })
   const statuses = new Set<number>()
   while (sent.length > 0)
     await Promise.all(

@@ -4,7 +4,7 @@ import { ANNOUNCE, type Both, expectSame as expectSameOf, startTold } from './su
 import { messagesFrom } from './support/http-messages.ts'
 
 // Sends the same bytes to a server with the announce front and to one with node:http alone, and compares the replies.
-const CASES = 500 * TRIALS
+const CASES = 240 * TRIALS
 const SEED = Number(process.env['FUZZ_SEED'] ?? Date.now() % 1_000_000)
 /** Connections at a time. */
 const AT_ONCE = 20
@@ -41,7 +41,7 @@ test('an announce in one piece bypasses node:http, and its reply is the same', a
 
 test('replies do not depend on where requests are split', async () => {
   const post = 'POST /announce HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc'
-  for (const message of [ANNOUNCE, ANNOUNCE + ANNOUNCE.replace('announce', 'scrape'), ANNOUNCE + post + ANNOUNCE])
+  for (const message of [ANNOUNCE, ANNOUNCE + post + ANNOUNCE.replace('announce', 'scrape')])
     for (let first = 1; first < message.length; first += AT_ONCE) {
       const cuts = Array.from({ length: Math.min(AT_ONCE, message.length - first) }, (_, i) => first + i)
       await Promise.all(cuts.map((at) => expectSame(message.slice(0, at), message.slice(at))))
@@ -87,7 +87,7 @@ test.each([
   ['many fields', 'X: y\r\n'.repeat(2_100)],
 ])('node:http handles a request with %s', async (_name, fields) => {
   await expectNodesWay(`GET /announce?b=1 HTTP/1.1\r\nHost: x\r\n${fields}\r\n${ANNOUNCE}`)
-  for (const version of ['1.0', '1.2', '2.0', '1.10'])
+  for (const version of ['1.0', '1.2'])
     await expectSame(`GET /announce?b=1 HTTP/${version}\r\nHost: x\r\n${fields}\r\n${ANNOUNCE}`)
 })
 

@@ -26,6 +26,27 @@ afterAll(async () => {
 
 const HASH = 'ab'.repeat(20)
 
+test('a leecher finds the seeder, and the seeder the leecher', async () => {
+  const [alice, bob] = [await someone(), await someone()]
+  const { infoHash } = await someTorrent()
+  const seeder = await announce(tracker.url, alice.passkey, { infoHash, port: 7001, left: 0, event: 'started' })
+  expect(seeder.status).toBe(200)
+  expect(seeder.fields).toMatchObject({ complete: 1, incomplete: 0, downloaded: 0, 'min interval': 900 })
+  expect(seeder.fields['external ip']).toBe('\x7f\0\0\x01')
+  expect(seeder.peers).toEqual([])
+
+  const leecher = await announce(tracker.url, bob.passkey, { infoHash, port: 7002, event: 'started' })
+  expect(leecher.peers).toEqual(['127.0.0.1:7001'])
+  const again = await announce(tracker.url, alice.passkey, { infoHash, port: 7001, left: 0 })
+  expect(again.peers).toEqual(['127.0.0.1:7002'])
+
+  const scraped = await rawGet(
+    tracker.url,
+    `/scrape?passkey=${bob.passkey}&info_hash=${percentBytes(Buffer.from(infoHash, 'hex'))}`,
+  )
+  expect(scraped.bytes.toString('latin1')).toContain('d8:completei1e10:downloadedi0e11:downloadersi1e10:incompletei1ee')
+})
+
 test.each<[FailureName, string]>([
   ['missing_info_hash', '/announce'],
   ['missing_peer_id', `/announce?info_hash=${percentBytes(Buffer.from(HASH, 'hex'))}`],

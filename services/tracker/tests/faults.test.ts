@@ -3,18 +3,21 @@ import { type DurableServers, eventually, startDurableServers } from '@vault-and
 import { bearer, createToken } from './support/api-tokens.ts'
 import type { Client } from './support/client.ts'
 import { makeTorrent } from './support/make-torrent.ts'
-import { PASSWORD, startTracker, type TestTracker } from './support/tracker.ts'
+import { readError, setLimits, startTorznabSite, type TorznabSite } from './support/torznab.ts'
+import { PASSWORD, type TestTracker } from './support/tracker.ts'
 
 let servers: DurableServers
 let tracker: TestTracker
+let site: TorznabSite
 let member: Client
 let token: string
 
 beforeAll(async () => {
   servers = await startDurableServers('tracker-faults')
   const limits = { REST_READ_LIMIT: '1000', REST_WRITE_LIMIT: '1000', AUTH_LIMIT: '1000' }
-  tracker = await startTracker(limits, { postgres: servers.postgres, redisUrl: servers.redis.url })
-  await tracker.context.useCases.categories.seed()
+  site = await startTorznabSite(limits, { postgres: servers.postgres, redisUrl: servers.redis.url })
+  tracker = site.tracker
+  await setLimits(tracker)
   member = await tracker.signedIn('member')
   token = (await createToken(member, ['account', 'torznab'])).token
 })
@@ -32,6 +35,20 @@ const requests = (): readonly [string, () => Promise<{ status: number; json: unk
   ['upload', () => member.upload(makeTorrent('During.A.Fault'), { category: 'other' })],
   ['sign in', () => tracker.client().post('/api/auth/login', { username: 'member', password: PASSWORD })],
 ]
+
+/** The users of both keys are cached. */
+async function askBothKeys(): Promise<void> {
+  expect((await site.ask('t=search')).status).toBe(200)
+  expect((await site.ask(`t=search&apikey=${token}`)).status).toBe(200)
+}
+
+async function expectTorznabUnavailable(...queries: readonly string[]): Promise<void> {
+  for (const query of queries) {
+    const answer = await site.ask(query)
+    expect([query, answer.status, readError(answer).code]).toEqual([query, 503, 900])
+    expect(answer.headers.get('retry-after')).toBe('5')
+  }
+}
 
 async function expectUnavailable(): Promise<void> {
   await Promise.all(
@@ -54,22 +71,29 @@ async function expectRecovery(): Promise<void> {
   const login = await tracker.client().post('/api/auth/login', { username: 'member', password: PASSWORD })
   expect(login.status).toBe(200)
   expect((await member.get('/api/torrents?search=during')).json).toMatchObject({ total: 0 })
+  expect((await site.ask('t=search')).status).toBe(200)
 }
 
 test('without Postgres, requests get 503 and write nothing partially, and the service recovers', async () => {
+  await askBothKeys()
   await servers.postgres.kill()
   await expectUnavailable()
   expect((await tracker.client().get('/api/categories')).status).toBe(503)
   expect((await tracker.client().get('/api/user/me', bearer(token))).status).toBe(503)
-  expect((await tracker.client().get(`/api/torznab?t=search&apikey=${token}`)).status).toBe(503)
+  await expectTorznabUnavailable('t=search', 't=movie&imdbid=tt1&cat=2000', `t=search&apikey=${token}`)
+  expect((await site.ask('t=search&apikey=wrong')).status).toBe(401)
+  const json = await site.ask('t=search&o=json')
+  expect(json.json).toMatchObject({ error: { '@attributes': { code: '900' } } })
   await servers.postgres.restart()
   await expectRecovery()
 })
 
-test('an outage of Postgres logs one line per second with a count, not a stack per request', async () => {
+test('an outage of Postgres logs one counting line per second, and the users of failed Torznab requests', async () => {
   const before = tracker.logged().length
+  await askBothKeys()
   await servers.postgres.kill()
-  for (let i = 0; i < 40; i++) await Promise.all(requests().map(([, request]) => request()))
+  await expectTorznabUnavailable('t=search&q=during+the+outage')
+  for (let i = 0; i < 30; i++) await Promise.all(requests().map(([, request]) => request()))
   const linesSince = () =>
     tracker
       .logged()
@@ -87,22 +111,29 @@ test('an outage of Postgres logs one line per second with a count, not a stack p
   const perSecond = new Map<string, number>()
   for (const { time } of lines) perSecond.set(time.slice(0, 19), (perSecond.get(time.slice(0, 19)) ?? 0) + 1)
   expect(Math.max(...perSecond.values())).toBeLessThanOrEqual(3)
+  await eventually(async () => {
+    const rows = await tracker.sql("select user_id, error from torznab_requests where query = 'q=during the outage'")
+    return rows.length === 1 && rows[0]?.['user_id'] === site.uploader.id && rows[0]['error'] === 900
+  })
 })
 
 test('without Redis no request passes unchecked, and sessions survive its restart', async () => {
   servers.redis.pause()
-  await expectUnavailable()
+  await Promise.all([expectUnavailable(), expectTorznabUnavailable('t=search')])
   servers.redis.resume()
   await expectRecovery()
 })
 
-test('without Redis the public categories can be read without limits', async () => {
+test('without Redis the public categories can be read without limits, and Torznab answers only caps', async () => {
   await servers.redis.kill()
   expect((await tracker.client().get('/api/categories')).status).toBe(200)
+  await expectTorznabUnavailable('t=search', 't=search&apikey=wrong', 't=movie&imdbid=tt1')
+  expect((await site.ask('t=caps')).status).toBe(200)
   await servers.redis.restart()
   await eventually(isReady)
   const again = tracker.client()
   expect((await again.post('/api/auth/login', { username: 'member', password: PASSWORD })).status).toBe(200)
+  expect((await site.ask('t=search')).status).toBe(200)
 })
 
 test('requests to a frozen Postgres time out', async () => {

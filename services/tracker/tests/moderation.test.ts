@@ -4,13 +4,19 @@ import { makeTorrent } from './support/make-torrent.ts'
 import { startTracker, type TestTracker } from './support/tracker.ts'
 
 let tracker: TestTracker
+/** Approves uploads by itself. */
+let automatic: TestTracker
 
 beforeAll(async () => {
   tracker = await startTracker({ UPLOAD_APPROVAL: 'manual' })
+  automatic = await tracker.replica({ UPLOAD_APPROVAL: 'automatic' })
   await tracker.context.useCases.categories.seed()
 })
 
-afterAll(() => tracker.stop())
+afterAll(async () => {
+  await automatic.stop()
+  await tracker.stop()
+})
 
 const idOf = async (client: Client) => (await client.get('/api/user/me')).member('id')
 
@@ -90,7 +96,6 @@ test.each(['automatic', 'manual'] as const)(
 )
 
 test('moderators see earlier rejections of a deleted torrent that is uploaded again', async () => {
-  const automatic = await tracker.replica({ UPLOAD_APPROVAL: 'automatic' })
   const member = await automatic.signedIn('again')
   const staff = await automatic.signedIn('staff-again', 'moderator')
   const file = makeTorrent('Once.More')
@@ -111,11 +116,9 @@ test('moderators see earlier rejections of a deleted torrent that is uploaded ag
   expect(approved.json).toMatchObject({ state: 'approved', stateReason: null })
   await member.delete(`/api/torrents/${second.member('id')}`)
   expect((await upload()).json).toMatchObject({ state: 'approved', stateReason: null })
-  await automatic.stop()
 })
 
 test('a rejected torrent that its uploader edits is reviewed again, and the rejection is remembered', async () => {
-  const automatic = await tracker.replica({ UPLOAD_APPROVAL: 'automatic' })
   const [member, staff] = [await automatic.signedIn('corrects'), await automatic.signedIn('reviews', 'moderator')]
   const file = makeTorrent('To.Be.Corrected')
   const id = (await member.upload(file, { category: 'other' })).member('id')
@@ -135,7 +138,6 @@ test('a rejected torrent that its uploader edits is reviewed again, and the reje
   expect((await member.upload(file, { category: 'other' })).json).toMatchObject({
     ...{ state: 'pending', stateReason: 'Rejected before: no source' },
   })
-  await automatic.stop()
 })
 
 test('several torrents are decided at once, each with its own result', async () => {

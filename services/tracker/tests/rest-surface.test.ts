@@ -1,7 +1,10 @@
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { ENDPOINTS } from '../src/app.ts'
+import { routesOf } from '@vault-and-tracker/rest/testing'
+import { createLogger } from '@vault-and-tracker/service-kit/log/logger'
+import { createApp, describeApi, ENDPOINTS } from '../src/app.ts'
 import type { Client } from './support/client.ts'
 import { PASSWORD, startTracker, type TestTracker } from './support/tracker.ts'
 
@@ -220,4 +223,22 @@ test('health, readiness and metrics are plain', async () => {
   expect((await client.get('/health')).json).toEqual({ ok: true })
   expect((await client.get('/ready')).json).toMatchObject({ ok: true, checks: { postgres: 'ok', redis: 'ok' } })
   expect((await client.get('/metrics')).text).toContain('route="/api/torrents/:id/download"')
+})
+
+const readText = (file: string): string => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')
+
+test('openapi.json matches the schemas; `pnpm --filter tracker openapi` regenerates it', () => {
+  const committed: unknown = JSON.parse(readText('openapi.json'))
+  expect(committed).toEqual(JSON.parse(JSON.stringify(describeApi())))
+})
+
+test('openapi.json describes exactly the served routes', () => {
+  const app = createApp(tracker.context, {
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    stopping: new AbortController().signal,
+  })
+  // Torznab is described by its own caps, and UNIT3D by its own source.
+  const elsewhere = /^\/(docs|openapi\.json$|api\/torznab|unit3d)/
+  const served = routesOf(app).filter((path) => !elsewhere.test(path))
+  expect(served).toEqual(Object.keys(describeApi().paths).toSorted())
 })

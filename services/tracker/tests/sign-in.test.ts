@@ -46,7 +46,7 @@ test('registering signs in and returns the account', async () => {
 })
 
 test('the cookie is HttpOnly, SameSite=Lax, for the whole site, and not Secure over http', async () => {
-  await tracker.client().post('/api/auth/register', person('cookie-eater'))
+  await tracker.createUser('cookie-eater')
   const answer = await tracker.client().post('/api/auth/login', { username: 'cookie-eater', password: PASSWORD })
   expect(answer.headers.get('set-cookie')).toMatch(
     /^session=[\w-]{43}; Max-Age=7776000; Path=\/; Expires=[^;]+; HttpOnly; SameSite=Lax$/,
@@ -54,7 +54,7 @@ test('the cookie is HttpOnly, SameSite=Lax, for the whole site, and not Secure o
 })
 
 test('the cookie is Secure if the public URL is https', async () => {
-  const secure = await startTracker({ PUBLIC_URL: 'https://tracker.test' })
+  const secure = await tracker.replica({ PUBLIC_URL: 'https://tracker.test' })
   try {
     const client = await secure.signedIn('somebody')
     const again = await client.post('/api/auth/login', { username: 'somebody', password: PASSWORD })
@@ -65,7 +65,7 @@ test('the cookie is Secure if the public URL is https', async () => {
 })
 
 test('usernames and email addresses are unique case-insensitively', async () => {
-  await tracker.client().post('/api/auth/register', person('Original'))
+  await tracker.createUser('Original')
   const name = await tracker.client().post('/api/auth/register', { ...person('oRIGINAL'), email: 'else@example.org' })
   expect([name.status, name.member('error', 'code')]).toEqual([409, 'CONFLICT'])
   const address = await tracker
@@ -74,13 +74,13 @@ test('usernames and email addresses are unique case-insensitively', async () => 
   expect([address.status, address.member('error', 'code')]).toEqual([409, 'CONFLICT'])
 })
 
-test('one of ten concurrent registrations of the same name succeeds', async () => {
+test('one of several concurrent registrations of the same name succeeds', async () => {
   const answers = await Promise.all(
-    Array.from({ length: 10 }, (_, i) =>
+    Array.from({ length: 4 }, (_, i) =>
       tracker.client().post('/api/auth/register', { ...person('contested'), email: `contested${i}@example.org` }),
     ),
   )
-  expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...Array<number>(9).fill(409)])
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409, 409])
 })
 
 test.each([
@@ -98,14 +98,14 @@ test.each([
 })
 
 test('the username is case-insensitive, the password is not', async () => {
-  await tracker.client().post('/api/auth/register', person('MixedCase'))
+  await tracker.createUser('MixedCase')
   const login = (username: string, password: string) => tracker.client().post('/api/auth/login', { username, password })
   expect((await login('mixedcase', PASSWORD)).status).toBe(200)
   expect((await login('MixedCase', PASSWORD.toUpperCase())).status).toBe(401)
 })
 
 test('an unknown name and a wrong password get the same answer', async () => {
-  await tracker.client().post('/api/auth/register', person('known'))
+  await tracker.createUser('known')
   const attempt = async (username: string) => {
     const { status, text } = await tracker.client().post('/api/auth/login', { username, password: 'not the password' })
     return { status, text }
@@ -113,16 +113,14 @@ test('an unknown name and a wrong password get the same answer', async () => {
   expect(await attempt('unknown')).toEqual(await attempt('known'))
 })
 
-test.each([
-  ['of someone', () => 'flooded'],
-  // A hash is checked for unknown users too; otherwise they would get a faster response.
-  ['of nobody', (i: number) => `nobody-${i}`],
-])('refuses a flood of sign-ins %s and keeps working', async (_who, username) => {
-  await tracker.client().post('/api/auth/register', person('flooded'))
+test('refuses a flood of sign-ins and keeps working, even if half of them are of nobody', async () => {
+  await tracker.createUser('flooded')
   const release = await occupyThreads()
   let refused = 0
-  const signingIn = Array.from({ length: 120 }, async (_, i) => {
-    const { status } = await tracker.client().post('/api/auth/login', { username: username(i), password: 'whatever' })
+  // More than can wait, but fewer without those of nobody. A hash is checked for these too, or they would be faster.
+  const signingIn = Array.from({ length: 90 }, async (_, i) => {
+    const username = i % 2 === 0 ? 'flooded' : `nobody-${String(i)}`
+    const { status } = await tracker.client().post('/api/auth/login', { username, password: 'whatever' })
     if (status === 503) refused += 1
     return status
   })

@@ -59,13 +59,13 @@ async function checkLayout(swarm: Buffer): Promise<void> {
   }
 }
 
-test.each(SEEDS)('three swarms behave like their model through 800 announces, seed %i', async (seed) => {
+test.each(SEEDS)('three swarms behave like their model through 400 announces, seed %i', async (seed) => {
   await server.flush()
   const random = randomFrom(seed)
   const names = [0x01, 0x02, 0x01].map((byte, i) => Buffer.concat([swarmName(byte).subarray(0, 19), Buffer.from([i])]))
   let sweptMs = now
   const models: Model[] = names.map((): Model => new Map())
-  for (let step = 0; step < 800; step++) {
+  for (let step = 0; step < 400; step++) {
     if (random() < 0.02) now += Math.floor(random() * 90) * 60_000
     now += Math.floor(random() * 20_000)
     if (random() < 0.1) {

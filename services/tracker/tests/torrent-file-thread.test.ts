@@ -65,7 +65,7 @@ test('reading a costly file does not block the event loop', async () => {
 
 test('gives up a file that takes too long, and reads the next one', async () => {
   reader = createTorrentFileReader({ nodeArguments, timeoutMs: 1 })
-  const late = reader.read(withManyFiles('late'), 'OurSite', 'owner')
+  const late = reader.read(withManyFiles('late', 20_000), 'OurSite', 'owner')
   await expect(late).rejects.toMatchObject(
     refusal('UNAVAILABLE', 'The file could not be read in time. Try again later.'),
   )

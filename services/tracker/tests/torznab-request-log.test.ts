@@ -23,6 +23,25 @@ beforeEach(() => clear())
 
 afterAll(() => tracker.stop())
 
+// Before the clock of this process differs from that of the other one.
+test('a stopping process logs all its answers, and two processes add to the same counts', async () => {
+  const { passkey } = await tracker.context.useCases.accounts.byId(alice)
+  await admin.patch(SETTINGS, { preset: 'generous' })
+  const environment = { DATABASE_URL: tracker.database.appUrl, REDIS_URL: tracker.redisUrl }
+  const stopping = await startTrackerProcess(environment)
+  const asks = [stopping.url, tracker.url].flatMap((url) =>
+    Array.from({ length: 50 }, (_, i) => `${url}/api/torznab?t=search&q=${i}`),
+  )
+  const statuses = await Promise.all(asks.map(async (url) => (await fetch(`${url}&apikey=${passkey}`)).status))
+  expect(new Set(statuses)).toEqual(new Set([200]))
+  expect((await stopping.process.stop()).code).toBe(0)
+  await requestsAreWritten(tracker)
+  const logged = await tracker.sql('select count(*)::int as n from torznab_requests')
+  const counted = await tracker.sql("select requests::int as n from torznab_hours where kind = 'function'")
+  const ofUser = await tracker.sql('select requests::int as n from torznab_users')
+  expect([logged, counted, ofUser]).toEqual([[{ n: 100 }], [{ n: 100 }], [{ n: 100 }]])
+}, 60_000)
+
 test('a request is logged with all its fields', async () => {
   await answered({})
   expect((await admin.get('/api/admin/torznab/requests')).json).toEqual({
@@ -238,21 +257,3 @@ test('addresses are counted by hour, IPv6 addresses by /64, unless logging is of
   await admin.patch(SETTINGS, { logging: true })
   expect(await items()).toHaveLength(2)
 })
-
-test('a stopping process logs all its answers, and two processes add to the same counts', async () => {
-  const { passkey } = await tracker.context.useCases.accounts.byId(alice)
-  await admin.patch(SETTINGS, { preset: 'generous' })
-  const environment = { DATABASE_URL: tracker.database.appUrl, REDIS_URL: tracker.redisUrl }
-  const processes = await Promise.all([startTrackerProcess(environment), startTrackerProcess(environment)])
-  const asks = processes.flatMap(({ url }) =>
-    Array.from({ length: 50 }, (_, i) => `${url}/api/torznab?t=search&q=${i}`),
-  )
-  const statuses = await Promise.all(asks.map(async (url) => (await fetch(`${url}&apikey=${passkey}`)).status))
-  expect(new Set(statuses)).toEqual(new Set([200]))
-  const ended = await Promise.all(processes.map((one) => one.process.stop()))
-  expect(ended.map(({ code }) => code)).toEqual([0, 0])
-  const logged = await tracker.sql('select count(*)::int as n from torznab_requests')
-  const counted = await tracker.sql("select requests::int as n from torznab_hours where kind = 'function'")
-  const ofUser = await tracker.sql('select requests::int as n from torznab_users')
-  expect([logged, counted, ofUser]).toEqual([[{ n: 100 }], [{ n: 100 }], [{ n: 100 }]])
-}, 60_000)

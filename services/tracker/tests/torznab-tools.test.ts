@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { toRow } from '../src/torrents/torrent-rows.store.ts'
 import { CATALOGUE, SEARCH_CASES } from './data/search-quality.ts'
 import type { Client } from './support/client.ts'
-import { makeTorrent, NO_DETAILS } from './support/make-torrent.ts'
-import { createMember } from './support/members.ts'
+import { createAnnouncer } from './support/members.ts'
+import { storeTorrents, torrentNamed } from './support/stored-torrents.ts'
 import { readFeed, setLimits, startTorznabSite, type TorznabSite } from './support/torznab.ts'
 import { TOOLS, testWith } from './tools/all.ts'
 import { grab, rejections } from './tools/arr.ts'
@@ -23,17 +24,34 @@ import { readXml } from './tools/xml.ts'
 const KEYS = new Map(CATALOGUE.map(({ name, key }) => [name, key]))
 
 let site: TorznabSite
+/** The passkey of a user who may not use the API. */
+let blocked: string
 
 beforeAll(async () => {
   site = await startTorznabSite()
   await setLimits(site.tracker)
-  const { torrents, accounts } = site.tracker.context.useCases
-  const uploader = await accounts.byUsername('uploader')
-  for (const { key, name, category, ids } of CATALOGUE) {
-    const bytes = makeTorrent(key.replaceAll('/', ' '))
-    await torrents.upload(uploader, { ...NO_DETAILS, bytes, name, category, description: '', externalIds: ids })
-  }
+  // The newest release has a file.
+  const uploaded = CATALOGUE.findLast(({ key }) => key.startsWith('harbour/'))
+  const categories = await site.tracker.context.useCases.categories.all()
+  const categoryOf = (slug: string) => categories.find((each) => each.slug === slug)?.id ?? ''
+  const now = site.tracker.now()
+  const stored = CATALOGUE.filter((entry) => entry !== uploaded).map(({ name, category, ids }, n) =>
+    torrentNamed(name, {
+      ...{ infoHash: n.toString(16).padStart(40, '0'), categoryId: categoryOf(category), externalIds: ids },
+      ...{ uploaderId: site.uploader.id, createdAt: new Date(now - 1_000_000 + n) },
+    }),
+  )
   // A torrent without a seeder is one that the programs reject.
+  await storeTorrents(
+    site.tracker,
+    stored.map((torrent) => ({ id: torrent.id, row: toRow(torrent), seeders: 3 })),
+  )
+  if (uploaded === undefined) throw new Error('the catalogue is empty')
+  const { imdb, tvdb, tmdb } = uploaded.ids
+  const ids = { imdb: `tt${String(imdb)}`, tvdb: String(tvdb), tmdb: String(tmdb) }
+  await site.upload(uploaded.name, { category: uploaded.category, ...ids })
+  blocked = (await createAnnouncer(site.tracker, 'blocked')).passkey
+  await site.tracker.sql("update users set api_blocked = true where username = 'blocked'")
   await site.tracker.sql('update torrent_stats set seeders = 3, leechers = 1')
 }, 120_000)
 
@@ -63,9 +81,7 @@ describe('Test', () => {
   })
 
   test.each(TOOLS)('%s reports that the user is blocked from the API', async (tool) => {
-    const blocked = await createMember(site.tracker, `blocked-${tool.toLowerCase()}`)
-    await site.tracker.sql('update users set api_blocked = true where id = $1', [blocked.id])
-    await expect(testWith(tool, indexer(blocked.passkey))).rejects.toBeInstanceOf(ToolError)
+    await expect(testWith(tool, indexer(blocked))).rejects.toBeInstanceOf(ToolError)
   })
 })
 

@@ -36,8 +36,13 @@ function environment(): Record<string, string> {
 /** Two workers that both listen. Until then the end of one is that of the start. */
 async function startTwoWorkers(): Promise<TrackerProcess> {
   const tracker = await startTrackerProcess({ ...environment(), TRACKER_WORKERS: '2' })
-  await eventually(() => tracker.log().match(/"msg":"listening"/g)?.length === 2)
+  await eventually(() => listened(tracker) === 2)
   return tracker
+}
+
+/** How many workers have begun to listen, including those that ended. */
+function listened(tracker: TrackerProcess): number {
+  return tracker.log().match(/"msg":"listening"/g)?.length ?? 0
 }
 
 function childrenOf(pid: number): number[] {
@@ -123,10 +128,9 @@ async function connectToAll(tracker: TrackerProcess, ofEach: number): Promise<Re
   return agentsOf
 }
 
-test('workers share port, swarm and metrics, and a killed one is replaced', async () => {
+test('workers share port, swarm and metrics, which work and lose no counts while a killed one is replaced', async () => {
   const { pid } = tracker.process
-  const first = childrenOf(pid)
-  expect(first).toHaveLength(2)
+  expect(childrenOf(pid)).toHaveLength(2)
   const members = await Promise.all(
     Array.from({ length: 8 }, (_, i) => createAnnouncer(world, `worker-user-${String(i)}`)),
   )
@@ -144,29 +148,10 @@ test('workers share port, swarm and metrics, and a killed one is replaced', asyn
   expect(metrics).toMatch(/^service_build_info\{service="tracker",version="[\d.]+",revision="unknown"\} 1$/m)
   expect(metrics).toMatch(/^postgres_pool_max_connections 20$/m)
 
-  process.kill(first[0] ?? 0, 'SIGKILL')
-  await eventually(() => childrenOf(pid).length === 2 && !childrenOf(pid).includes(first[0] ?? 0))
-  // The sums include the counts of the worker that ended.
-  expect(await metricsOf(tracker)).toMatch(/^tracker_announces_total\{event="started"\} 8$/m)
-  for (const member of members) {
-    const reply = await announce(tracker.url, member.passkey, { infoHash, event: 'stopped', port: 7000 })
-    expect(reply.status).toBe(200)
-  }
-})
-
-test('one worker logs a code for the first administrator', async () => {
-  const [code = '', ...others] = tracker.log().match(/(?<![a-z\d])[a-z2-9]{26}(?![a-z\d])/g) ?? []
-  expect(others).toEqual([])
-  const administrator = { username: 'first', email: 'first@example.org', password: PASSWORD }
-  expect((await createClient(tracker.url).post('/api/setup', { code, ...administrator })).status).toBe(201)
-})
-
-test('metrics work while a worker ends and is replaced', async () => {
-  const { pid } = tracker.process
   const agentsOf = await connectToAll(tracker, 2)
   const [doomed = 0] = agentsOf.keys()
   const [first = [], second = []] = agentsOf.values()
-  const started = newestStart(await metricsOf(tracker))
+  const started = newestStart(metrics)
   expect(started).toBeGreaterThan(0)
 
   // The first process finds the requests of both workers before it hears that one of them is dead.
@@ -183,7 +168,20 @@ test('metrics work while a worker ends and is replaced', async () => {
   expect(ofOther).toMatchObject({ status: 'fulfilled', value: { status: 200 } })
   await eventually(() => childrenOf(pid).length === 2 && !childrenOf(pid).includes(doomed))
   await eventually(async () => newestStart(await metricsOf(tracker)) > started)
+  // The sums include the counts of the worker that ended.
+  expect(await metricsOf(tracker)).toMatch(/^tracker_announces_total\{event="started"\} 8$/m)
   destroyAll(agentsOf)
+  for (const member of members) {
+    const reply = await announce(tracker.url, member.passkey, { infoHash, event: 'stopped', port: 7000 })
+    expect(reply.status).toBe(200)
+  }
+})
+
+test('one worker logs a code for the first administrator', async () => {
+  const [code = '', ...others] = tracker.log().match(/(?<![a-z\d])[a-z2-9]{26}(?![a-z\d])/g) ?? []
+  expect(others).toEqual([])
+  const administrator = { username: 'first', email: 'first@example.org', password: PASSWORD }
+  expect((await createClient(tracker.url).post('/api/setup', { code, ...administrator })).status).toBe(201)
 })
 
 test('metrics return 503 while a worker is frozen', async () => {
@@ -214,32 +212,27 @@ test('while a worker stops, the others accept all connections', async () => {
   await eventually(() => childrenOf(pid).length === 2 && !childrenOf(pid).includes(doomed))
 })
 
-test('workers stop together, answer accepted connections, and refuse new ones', async () => {
-  const workers = childrenOf(tracker.process.pid)
-  const clients = askUntilRefused(`${tracker.url}/health`, 40)
-  await eventually(() => clients.answered() > 200)
+test('a signal to all processes, as from a terminal, stops them after they answered all accepted connections', async () => {
+  const { pid, exited } = tracker.process
+  const workers = childrenOf(pid)
+  // Earlier tests ended two.
+  await eventually(() => listened(tracker) === 4)
+  const clients = askUntilRefused(`${tracker.url}/health`, 20)
+  await eventually(() => clients.answered() > 100)
   const before = clients.answered()
-  expect((await tracker.process.stop()).code).toBe(0)
+  for (const each of [pid, ...workers]) process.kill(each, 'SIGINT')
+  expect((await exited).code).toBe(0)
   // The first process closes the port a moment after the last worker, and one connection may be made in between.
   expect((await clients.failures).length).toBeLessThanOrEqual(1)
   expect(clients.answered()).toBeGreaterThan(before)
   for (const worker of workers) expect(() => process.kill(worker, 0)).toThrow()
 })
 
-test('a signal to all processes, as from a terminal, stops them like a signal to the first', async () => {
+test('a signal to the first process stops all, and only the last worker shortens the connection queue', async () => {
   const tracker = await startTwoWorkers()
   const { pid, exited } = tracker.process
-  const clients = askUntilRefused(`${tracker.url}/health`, 40)
-  await eventually(() => clients.answered() > 200)
-  for (const each of [pid, ...childrenOf(pid)]) process.kill(each, 'SIGINT')
-  expect((await exited).code).toBe(0)
-  expect((await clients.failures).length).toBeLessThanOrEqual(1)
-})
-
-test('only the last worker to stop shortens the connection queue', async () => {
-  const tracker = await startTwoWorkers()
-  const { pid, exited } = tracker.process
-  const [first = 0, second = 0] = childrenOf(pid)
+  const workers = childrenOf(pid)
+  const [first = 0, second = 0] = workers
   process.kill(second, 'SIGSTOP')
   process.kill(pid, 'SIGTERM')
   await eventually(() => !childrenOf(pid).includes(first))
@@ -251,4 +244,5 @@ test('only the last worker to stop shortens the connection queue', async () => {
   for (const socket of sockets) socket.write('GET /health HTTP/1.1\r\nHost: x\r\n\r\n')
   for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 200 /)
   expect((await exited).code).toBe(0)
+  for (const worker of workers) expect(() => process.kill(worker, 0)).toThrow()
 })

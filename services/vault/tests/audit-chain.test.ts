@@ -1,11 +1,13 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { eventually } from '@vault-and-tracker/dev-env'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { type CommandOutcome, captureCommand, eventually, type TestDatabase } from '@vault-and-tracker/dev-env'
 import { systemClock } from '@vault-and-tracker/service-kit/core/clock'
+import { runCommand } from '@vault-and-tracker/service-kit/lifecycle/command'
 import { createLogger } from '@vault-and-tracker/service-kit/log/logger'
 import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres/pool'
 import pg from 'pg'
+import { auditCommand } from '../src/commands/audit.command.ts'
 import { readCommandConfig } from '../src/config.ts'
-import type { Db, Schema } from '../src/database.ts'
+import { type Db, type Schema } from '../src/database.ts'
 import { createVerificationStore } from '../src/integrity/chain.store.ts'
 import { createRetentionStore } from '../src/integrity/retention.store.ts'
 import { pruneAudit } from '../src/integrity/retention.ts'
@@ -13,7 +15,7 @@ import { type Verdict, verifyAudit } from '../src/integrity/verification.ts'
 import { type ChainKeys, createChainKeys } from '../src/keyring/chain-keys.ts'
 import { createChainKeyStore } from '../src/keyring/keyring.store.ts'
 import { createProject, type Key, signedSend } from './support/client.ts'
-import { startVault, type TestVault, vaultEnv } from './support/vault.ts'
+import { createVaultDatabase, startVault, type TestVault, vaultEnv } from './support/vault.ts'
 
 let vault: TestVault
 let key: Key
@@ -310,4 +312,67 @@ test('does not let fetches wait for pruning behind a long reader', async () => {
   await refusal
   await owner.query('rollback')
   expect((await verify()).intact).toBe(true)
+})
+
+describe('the command', () => {
+  let database: TestDatabase
+  let env: Record<string, string>
+
+  beforeAll(async () => {
+    database = await createVaultDatabase()
+    const vault = await startVault({}, { database })
+    await createProject(vault.url, 'shop')
+    await vault.seal()
+    await vault.stop()
+    env = { ...vaultEnv({ databaseUrl: database.appUrl, redisUrl: '' }), MIGRATION_DATABASE_URL: database.ownerUrl }
+  })
+  afterAll(() => database.drop())
+
+  function audit(args: readonly string[], given = env): Promise<CommandOutcome> {
+    return captureCommand((terminal) => runCommand(auditCommand, terminal), { args, env: given })
+  }
+
+  test('exits with 0 for an intact log, and accepts its last seal', async () => {
+    const first = await audit(['verify'])
+    expect([first.status, first.stderr]).toEqual([0, ''])
+    const { sealNo, code } = JSON.parse(first.stdout) as { sealNo: number; code: string }
+    expect(await audit(['verify', '--expect', `${String(sealNo)}:${code}`])).toEqual(first)
+    const other = await audit(['verify', '--expect', `${String(sealNo)}:${'0'.repeat(64)}`])
+    expect([other.status, JSON.parse(other.stdout)]).toMatchObject([1, { intact: false }])
+  })
+
+  test('succeeds without rows to prune', async () => {
+    expect(await audit(['prune', '--before', '2020-01'])).toEqual({ status: 0, stdout: '{"dropped":[]}\n', stderr: '' })
+  })
+
+  test('prunes the current month only with --include-current', async () => {
+    const month = new Date().toISOString().slice(0, 7)
+    const refused = await audit(['prune', '--before', '9999-12'])
+    expect(refused).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining(`${month} is not over`) })
+    expect(JSON.parse((await audit(['verify'])).stdout)).toMatchObject({ intact: true, rows: 1, pruned: 0 })
+
+    const told = ['prune', '--before', '9999-12', '--include-current']
+    const done = { status: 0, stdout: `{"dropped":["${month}"]}\n`, stderr: '' }
+    expect([await audit(told), await audit(told)]).toEqual([done, done])
+    expect(JSON.parse((await audit(['verify'])).stdout)).toMatchObject({ intact: true, rows: 0, pruned: 1 })
+  })
+
+  test.each([
+    [[], 'Usage: audit'],
+    [['verify', '--expect', '12'], '--expect'],
+    [['verify', '--before', '2027-01'], '--before'],
+    [['prune'], '--before'],
+    [['prune', '--before', '2027-13'], '--before'],
+  ])('exits with 2 for %j', async (args, message) => {
+    const outcome = await audit(args)
+    expect(outcome).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining(message) })
+    expect(outcome.stderr).toContain('Usage: audit')
+  })
+
+  test('exits with 2 if the log cannot be read', async () => {
+    const unset = await audit(['verify'], {})
+    expect(unset).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('DATABASE_URL') })
+    const unavailable = await audit(['verify'], { ...env, DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' })
+    expect(unavailable).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('audit: ') })
+  })
 })

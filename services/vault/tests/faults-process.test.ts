@@ -1,6 +1,5 @@
-import { randomBytes } from 'node:crypto'
 import { Agent, request as httpRequest } from 'node:http'
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import {
   eventually,
   removeTemporaryFolder,
@@ -9,95 +8,112 @@ import {
   testRedis,
 } from '@vault-and-tracker/dev-env'
 import { admin, createProject, type Key, send, signedSend, signHeaders } from './support/client.ts'
+import { startReceiver } from './support/receiver.ts'
 import { connectSql, type Sql } from './support/sql.ts'
-import { createVaultDatabase, KEYS } from './support/vault.ts'
-import {
-  spawnVaultProcess,
-  startVaultProcess,
-  type VaultProcess,
-  type VaultProcessOptions,
-} from './support/vault-process.ts'
+import { createVaultDatabase, startVault } from './support/vault.ts'
+import { startVaultProcess, type VaultProcess, type VaultProcessOptions } from './support/vault-process.ts'
+
+const ALLOW_PRIVATE = { WEBHOOK_ALLOW_PRIVATE: 'true' }
 
 let options: VaultProcessOptions
 let database: TestDatabase
 let sql: Sql
-const running: VaultProcess[] = []
+let service: VaultProcess
 
 beforeAll(async () => {
   database = await createVaultDatabase()
   sql = await connectSql(database.adminUrl)
   const { url: redisUrl } = await testRedis()
-  options = { folder: temporaryFolder('faults-process'), databaseUrl: database.appUrl, redisUrl }
-})
-afterEach(async () => {
-  await Promise.all(running.splice(0).map(({ process }) => process.stop()))
+  options = {
+    ...{ folder: temporaryFolder('faults-process'), databaseUrl: database.appUrl, redisUrl, env: ALLOW_PRIVATE },
+  }
+  service = await startVaultProcess(options)
 })
 afterAll(async () => {
+  await service.process.stop()
   await sql.end()
   await database.drop()
   removeTemporaryFolder(options.folder)
 })
 
-async function start(more: Partial<VaultProcessOptions> = {}): Promise<VaultProcess> {
-  const service = await startVaultProcess({ ...options, ...more })
-  running.push(service)
-  return service
+function put(url: string, project: string, key: Key, name: string) {
+  const body = { key: name, value: name, env: 'production' }
+  return signedSend({ project, key, method: 'PUT', url: `${url}/v1/secrets`, body })
 }
 
-function put(service: VaultProcess, project: string, key: Key, name: string) {
+test('after kill -9 between nonce and answer a GET and a PUT are refused as replayed, and nothing is half-written', async () => {
+  const key = await createProject(service.url, 'killed')
+  await put(service.url, 'killed', key, 'BEFORE')
+
+  // The nonces of the requests are spent before they wait for this lock.
+  await sql('begin')
+  await sql('lock table audit in exclusive mode')
   const url = `${service.url}/v1/secrets`
-  return signedSend({ project, key, method: 'PUT', url, body: { key: name, value: name, env: 'production' } })
-}
+  const inits = await Promise.all(
+    ['GET', 'PUT'].map(async (method) => {
+      const headers = await signHeaders({ project: 'killed', key, method, url })
+      const body = method === 'PUT' ? JSON.stringify({ key: 'HALF', value: 'half', env: 'production' }) : null
+      return { method, body, headers: { ...headers, 'content-type': 'application/json' } }
+    }),
+  )
+  const answers = Promise.all(inits.map((init) => send(url, init).catch(() => 'no answer')))
+  await eventually(async () => {
+    const waiting = `select 1 from pg_locks where not granted and relation = 'audit'::regclass`
+    return (await sql(waiting)).length >= inits.length
+  })
+  await service.process.kill()
+  expect(await answers).toEqual(['no answer', 'no answer'])
+  await sql('rollback')
 
-async function fetched(service: VaultProcess, project: string, key: Key): Promise<[number, unknown]> {
-  const { status, body } = await signedSend({ project, key, method: 'GET', url: `${service.url}/v1/secrets` })
-  return [status, body]
-}
-
-test.each(['GET', 'PUT'])(
-  'after kill -9 between nonce and answer a %s is refused as replayed, and nothing is half-written',
-  async (method) => {
-    const project = `killed-${method.toLowerCase()}`
-    const first = await start()
-    const key = await createProject(first.url, project)
-    await put(first, project, key, 'BEFORE')
-
-    // The nonce of the request is spent before it waits for this lock.
-    await sql('begin')
-    await sql('lock table audit in exclusive mode')
-    const url = `${first.url}/v1/secrets`
-    const headers = await signHeaders({ project, key, method, url })
-    const body = method === 'PUT' ? JSON.stringify({ key: 'HALF', value: 'half', env: 'production' }) : null
-    const init = { method, body, headers: { ...headers, 'content-type': 'application/json' } }
-    const answer = send(url, init).catch(() => 'no answer')
-    await eventually(async () => {
-      const waiting = `select 1 from pg_locks where not granted and relation = 'audit'::regclass`
-      return (await sql(waiting)).length > 0
-    })
-    await first.process.kill()
-    expect(await answer).toBe('no answer')
-    await sql('rollback')
-
-    const second = await start({ port: first.port })
+  service = await startVaultProcess({ ...options, port: service.port })
+  for (const init of inits) {
     const again = await send(url, init)
     expect([again.status, again.body]).toEqual([401, { error: 'replayed_nonce' }])
-    expect(await fetched(second, project, key)).toEqual([200, { BEFORE: 'BEFORE' }])
-    const left = await sql(
-      `select s.key, s.version, count(v.version)::int as versions
-       from secrets s join projects p on p.uid = s.project_uid left join secret_versions v on v.secret_id = s.id
-       where p.name = $1 group by s.id`,
-      [project],
-    )
-    expect(left).toEqual([{ key: 'BEFORE', version: 1, versions: 1 }])
-    const puts = await sql(`select detail->>'key' as key from audit where project_id = $1 and action = 'put'`, [
-      project,
-    ])
-    expect(puts).toEqual([{ key: 'BEFORE' }])
-  },
-)
+  }
+  const fetched = await signedSend({ project: 'killed', key, method: 'GET', url })
+  expect([fetched.status, fetched.body]).toEqual([200, { BEFORE: 'BEFORE' }])
+  const left = await sql(
+    `select s.key, s.version, count(v.version)::int as versions
+     from secrets s left join secret_versions v on v.secret_id = s.id group by s.id`,
+  )
+  expect(left).toEqual([{ key: 'BEFORE', version: 1, versions: 1 }])
+  const puts = await sql(`select detail->>'key' as key from audit where project_id = 'killed' and action = 'put'`)
+  expect(puts).toEqual([{ key: 'BEFORE' }])
+})
+
+test('another replica repeats the webhooks of a process that was killed, with the same ids', async () => {
+  const survivor = await startVault(ALLOW_PRIVATE, { database, redisUrl: options.redisUrl })
+  const receiver = await startReceiver(survivor)
+  const key = await createProject(survivor.url, 'shop')
+  const deliver = async () => {
+    const { webhookDeliveries } = survivor.context.useCases
+    while ((await webhookDeliveries.startDue()) > 0) await webhookDeliveries.settled()
+  }
+  expect((await admin(survivor.url, 'POST', '/projects/shop/webhooks', { url: receiver.url })).status).toBe(201)
+  receiver.answer = () => 'hang'
+  await put(survivor.url, 'shop', key, 'A')
+  // Only the other process delivers in the background.
+  await eventually(() => Promise.resolve(receiver.events.length === 1))
+  await service.process.kill()
+  await put(survivor.url, 'shop', key, 'B')
+  receiver.answer = () => 204
+  await deliver()
+  expect(receiver.events.map(({ secrets }) => secrets?.[0]?.key)).toEqual(['A', 'B'])
+  // Until the lease of the dead process ends.
+  await survivor.age(31_000)
+  await deliver()
+  expect(receiver.events.map(({ secrets }) => secrets?.[0]?.key)).toEqual(['A', 'B', 'A'])
+  expect(receiver.events[2]?.id).toBe(receiver.events[0]?.id)
+  expect(receiver.refused).toEqual([])
+  await survivor.age(31_000)
+  await deliver()
+  expect(receiver.events).toHaveLength(3)
+  await receiver.close()
+  await survivor.stop()
+  service = await startVaultProcess(options)
+})
 
 test('loses no accepted request after SIGTERM, and exits with 0', async () => {
-  const service = await start()
   const key = await createProject(service.url, 'drained')
   const agent = new Agent({ keepAlive: true, maxSockets: 16 })
   const answered: string[] = []
@@ -105,7 +121,7 @@ test('loses no accepted request after SIGTERM, and exits with 0', async () => {
   const writer = async (writerNumber: number): Promise<void> => {
     for (let i = 0; ; i++) {
       const name = `KEY_${String(writerNumber)}_${String(i)}`
-      const outcome = await putOver(agent, service, 'drained', key, name)
+      const outcome = await putOver(agent, key, name)
       if (outcome === 200) answered.push(name)
       else {
         if (outcome !== 'refused') others.push(String(outcome))
@@ -128,18 +144,13 @@ test('loses no accepted request after SIGTERM, and exits with 0', async () => {
 })
 
 /** The status of a PUT, `refused` if the port is closed, otherwise the error. */
-async function putOver(
-  agent: Agent,
-  service: VaultProcess,
-  project: string,
-  key: Key,
-  name: string,
-): Promise<number | string> {
-  const headers = await signHeaders({ project, key, method: 'PUT', url: `${service.url}/v1/secrets` })
+async function putOver(agent: Agent, key: Key, name: string): Promise<number | string> {
+  const url = `${service.url}/v1/secrets`
+  const headers = await signHeaders({ project: 'drained', key, method: 'PUT', url })
   const body = JSON.stringify({ key: name, value: name, env: 'production' })
   return new Promise((resolve) => {
     const outgoing = httpRequest(
-      `${service.url}/v1/secrets`,
+      url,
       {
         agent,
         method: 'PUT',
@@ -155,62 +166,3 @@ async function putOver(
     outgoing.end(body)
   })
 }
-
-const keyring = (entries: Record<string, string>, active: string) => ({
-  VAULT_KEYRING: Object.entries(entries)
-    .map(([id, key]) => `${id}:${key}`)
-    .join(','),
-  VAULT_KEYRING_ACTIVE: active,
-})
-
-/** Starts a service that refuses to start, and returns its log. */
-async function refusedStart(env: Record<string, string>): Promise<string> {
-  const service = await spawnVaultProcess({ ...options, env })
-  running.push(service)
-  const { code } = await service.process.exited
-  expect(code).toBe(1)
-  return service.log()
-}
-
-test('refuses to start with a missing or changed key-encryption key', async () => {
-  const { '2026-11': old } = KEYS
-  const first = await start({ env: keyring({ '2026-11': old }, '2026-11') })
-  const key = await createProject(first.url, 'wrapped')
-  await put(first, 'wrapped', key, 'KEPT')
-  await first.process.stop()
-  const known = await sql<{ kek_id: string; fingerprint: string }>('select * from keks order by kek_id')
-  const fingerprint = known.find(({ kek_id: id }) => id === '2026-11')?.fingerprint ?? 'none'
-
-  const removed = await refusedStart(keyring({ '2027-01': randomBytes(32).toString('base64') }, '2027-01'))
-  expect(removed).toContain(`key 2026-11 (fingerprint ${fingerprint}) is in use`)
-
-  const changed = await refusedStart(keyring({ '2026-11': randomBytes(32).toString('base64') }, '2026-11'))
-  expect(changed).toMatch(
-    new RegExp(`key 2026-11 differs: .*fingerprint ${fingerprint}, the keyring has (?!${fingerprint})[0-9a-f]{16}`),
-  )
-  expect(`${removed}${changed}`).not.toContain(old)
-  expect(await sql('select * from keks order by kek_id')).toEqual(known)
-
-  const again = await start({ env: keyring({ '2026-11': old }, '2026-11') })
-  expect(await fetched(again, 'wrapped', key)).toEqual([200, { KEPT: 'KEPT' }])
-})
-
-test('is not ready at a replica whose keyring lost a used key', async () => {
-  const whole = await start()
-  await createProject(whole.url, 'ready')
-  await sql(`insert into keks (kek_id, fingerprint, first_seen) values ('2031-05', '0123456789abcdef', now())`)
-  await sql(
-    `update project_deks set kek_id = '2031-05' where project_uid = (select uid from projects where name = 'ready')`,
-  )
-  const unready = await send(`${whole.url}/ready`)
-  expect([unready.status, unready.body]).toEqual([
-    503,
-    { ok: false, checks: { postgres: 'ok', redis: 'ok', keyring: 'failed', audit: 'ok' } },
-  ])
-  // The line may be written after the response.
-  const reason = 'key 2031-05 (fingerprint 0123456789abcdef) is in use'
-  await eventually(() => whole.log().includes(reason))
-  await admin(whole.url, 'DELETE', '/projects/ready')
-  await sql(`delete from keks where kek_id = '2031-05'`)
-  expect((await send(`${whole.url}/ready`)).status).toBe(200)
-})

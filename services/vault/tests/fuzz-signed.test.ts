@@ -1,43 +1,27 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import {
-  removeTemporaryFolder,
-  type TestDatabase,
-  TRIALS,
-  temporaryFolder,
-  testRedis,
-} from '@vault-and-tracker/dev-env'
+import { TRIALS } from '@vault-and-tracker/dev-env'
 import { damages } from '@vault-and-tracker/dev-env/fuzz'
 import fc from 'fast-check'
 import { ERRORS, type ErrorCode } from '../src/errors.ts'
 import { createProject, type Key } from './support/client.ts'
 import { drafts, signed, wrongs } from './support/signed-drafts.ts'
-import { createVaultDatabase } from './support/vault.ts'
-import { startVaultProcess, type VaultProcess } from './support/vault-process.ts'
+import { startVault, type TestVault } from './support/vault.ts'
 
-// Raw bytes that no HTTP client would send, to the service as in production.
+// Raw bytes that no HTTP client would send.
 const RUNS = { numRuns: 400 * TRIALS, seed: Number(process.env['FUZZ_SEED'] ?? 20_261_121) }
 const IN_FLIGHT = 16
 /** Without a response in this time, the request was incomplete, and the connection is closed. */
 const HALF_MS = 250
 
-let folder: string
-let database: TestDatabase
-let service: VaultProcess
+let vault: TestVault
 let key: Key
 
 beforeAll(async () => {
-  folder = temporaryFolder('fuzz-wire')
-  database = await createVaultDatabase()
-  const { url: redisUrl } = await testRedis()
-  service = await startVaultProcess({ folder, databaseUrl: database.appUrl, redisUrl })
-  key = await createProject(service.url, 'shop')
+  vault = await startVault()
+  key = await createProject(vault.url, 'shop')
 })
-afterAll(async () => {
-  await service.process.stop()
-  await database.drop()
-  removeTemporaryFolder(folder)
-})
+afterAll(() => vault.stop())
 
 const TOKENS = [
   ...['\r\n', '\n', '\r', '\0', ' ', '\t', ':', ',', ';', '"', '\xff', '\xe2\x80\xa8', '%0d%0a', '\r\n ', '\r\n\r\n'],
@@ -135,7 +119,7 @@ function meaning(request: string): string {
 /** All bytes of the service until it closes the connection. */
 function exchange(request: string, mayBeIncomplete: boolean): Promise<string> {
   return new Promise((resolve, reject) => {
-    const socket = connect(service.port, '127.0.0.1', () => socket.write(request, 'latin1'))
+    const socket = connect(Number(new URL(vault.url).port), '127.0.0.1', () => socket.write(request, 'latin1'))
     let text = ''
     const half = mayBeIncomplete ? setTimeout(() => socket.end(), HALF_MS) : undefined
     const stuck = setTimeout(
@@ -181,7 +165,7 @@ const isSilence = (answer: string): boolean => answer === '' || /^HTTP\/1\.1 100
 
 /** The problem with the response to a case, if any, and whether there was one. */
 async function runCase({ draft, kind }: Case): Promise<{ isAnswered: boolean; problem: string | undefined }> {
-  const message = draft(key, `127.0.0.1:${String(service.port)}`)
+  const message = draft(key, new URL(vault.url).host)
   kind.wrong(message)
   const original = signed(message)
   const request = kind.damage(original)
@@ -213,6 +197,6 @@ test(`${String(RUNS.numRuns)} requests that are wrong or damaged are refused wit
   expect(answered).toBeGreaterThan(RUNS.numRuns / 2)
   // Without valid requests, a vault that refuses everything would pass.
   expect([...kinds].toSorted()).toEqual(['damaged', 'replay', 'valid', 'wrong'])
-  expect(service.process.isRunning()).toBe(true)
-  expect(service.log()).not.toMatch(/"level":[56]0/)
+  expect((await fetch(`${vault.url}/ready`)).status).toBe(200)
+  expect(vault.logged()).not.toMatch(/"level":[56]0/)
 }, 600_000)

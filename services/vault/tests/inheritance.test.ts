@@ -112,7 +112,7 @@ test('refuses a cycle', async () => {
 test('simultaneous changes at two replicas make no cycle and no deeper chain', async () => {
   const statuses = async (...changes: Promise<Answer>[]) =>
     (await Promise.all(changes)).map(({ status }) => status).toSorted()
-  for (let round = 0; round < 10; round++) {
+  for (let round = 0; round < 5; round++) {
     project = `race-${String(round)}`
     await createProject(vault.url, project)
     await put('a', 'A')
@@ -126,18 +126,11 @@ test('simultaneous changes at two replicas make no cycle and no deeper chain', a
   expect(await statuses(setParent('f', 'd'), setParent('c', 'g', replica))).toEqual([200, 409])
 })
 
-test.each([
-  ['an environment that does not exist', 'x', 404, 'not_found'],
-  ['a malformed name', '../a', 400, 'invalid_request'],
-  ['a name with NUL', 'a\u0000', 400, 'invalid_request'],
-  ['an empty name', '', 400, 'invalid_request'],
-  ['a number', 2 ** 53, 400, 'invalid_request'],
-  ['a list', ['a'], 400, 'invalid_request'],
-  ['nothing', undefined, 400, 'invalid_request'],
-  ['an inherited member', '__proto__', 400, 'invalid_request'],
-])('refuses %s as a parent', async (_name, parent, status, code) => {
+test('refuses a parent that does not exist, or is malformed', async () => {
   await put('a', 'A')
-  expect(statusAndError(await setParent('b', parent))).toEqual([status, code])
+  expect(statusAndError(await setParent('b', 'x'))).toEqual([404, 'not_found'])
+  for (const parent of ['../a', 'a\u0000', '', 2 ** 53, ['a'], undefined, '__proto__'])
+    expect([parent, statusAndError(await setParent('b', parent))]).toEqual([parent, [400, 'invalid_request']])
   expect(await list()).toEqual([{ env: 'a', parent: null, secrets: 1 }])
 })
 

@@ -53,9 +53,9 @@ test('spends a nonce once during the whole validity of its request, at all repli
   const verdicts: unknown[] = []
   while ((await redisMs()) < created + WINDOW_MS - 10) {
     verdicts.push(await one.spend(created, nonce), await two.spend(created, nonce))
-    await sleep(25)
+    await sleep(60)
   }
-  expect(verdicts.length).toBeGreaterThan(50)
+  expect(verdicts.length).toBeGreaterThan(25)
   expect(new Set(verdicts)).toEqual(new Set(['replayed']))
   await sleep(30)
   expect([await one.spend(created, nonce), await two.spend(created, nonce)]).toEqual(['expired', 'expired'])
@@ -88,11 +88,10 @@ test('accepts no request again that was accepted before a loss', async () => {
   while ((await redisMs()) < now + 2 * WINDOW_MS) {
     for (const { created, nonce } of before)
       again.add(await two.spend(created, nonce)).add(await one.spend(created, nonce))
-    await sleep(20)
+    await sleep(60)
   }
   expect(again).toEqual(new Set(['replayed', 'expired']))
-  for (;;) if ((await two.spend(await redisMs())) === 'unspent') break
-  for (;;) if ((await one.spend(await redisMs())) === 'unspent') break
+  for (const { spend } of [two, one]) while ((await spend(await redisMs())) !== 'unspent') await sleep(50)
 }, 60_000)
 
 test('accepts requests signed a second after a loss if none were dated ahead', async () => {
@@ -106,7 +105,7 @@ test('accepts requests signed a second after a loss if none were dated ahead', a
   const verdicts: unknown[] = []
   while (verdicts.length < 50 && !verdicts.includes('unspent')) {
     verdicts.push(await one.spend(await redisMs()))
-    await sleep(10)
+    await sleep(20)
   }
   expect(verdicts).toContain('unspent')
   expect(await one.spend(lost)).toBe('replayed')

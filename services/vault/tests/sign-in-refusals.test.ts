@@ -17,7 +17,7 @@ let origin: string
 let env: Record<string, string>
 
 beforeAll(async () => {
-  issuer = await startOidcIssuer()
+  issuer = await startOidcIssuer({ algorithm: 'RS256' })
   const port = await freePort()
   origin = `http://127.0.0.1:${String(port)}`
   env = {
@@ -31,9 +31,7 @@ afterAll(async () => {
   await vault.stop()
   await issuer.stop()
 })
-beforeEach(async () => {
-  await issuer.setMode('answers')
-})
+beforeEach(() => issuer.setMode('answers'))
 
 const newBrowser = () => createHttpBrowser(new URL(origin).host)
 
@@ -44,7 +42,7 @@ async function signIn(tokenFor: (nonce: string) => string | Promise<string>, at 
   const browser = newBrowser()
   const { location } = await browser.request(`${at}/v1/sign-in/start`)
   const { searchParams } = new URL(location)
-  await issuer.setIdToken(await tokenFor(searchParams.get('nonce') ?? ''))
+  issuer.setIdToken(await tokenFor(searchParams.get('nonce') ?? ''))
   const state = searchParams.get('state') ?? ''
   const received = await browser.request(`${at}/v1/sign-in/callback?code=the-code&state=${state}`)
   expect(browser.cookies.has('vault-session')).toBe(received.location.endsWith('/console/'))
@@ -166,16 +164,16 @@ test.each(['groups_claim', '__proto__', 'constructor', '/realm_access/roles', '/
 )
 
 test('starts without its provider, says so, and signs in once it is available', async () => {
-  await issuer.setMode('fails')
+  issuer.setMode('fails')
   const replica = await vault.replica({ PORT: '0' })
   expect((await send(`${replica.url}/ready`)).status).toBe(200)
-  await issuer.requests()
+  issuer.requests()
   for (let i = 0; i < 5; i++) {
     const { location } = await newBrowser().request(`${replica.url}/v1/sign-in/start`)
     expect(new URL(location).hash).toBe('#sign-in=unavailable')
   }
-  expect(await issuer.requests()).toHaveLength(1)
-  await issuer.setMode('answers')
+  expect(issuer.requests()).toHaveLength(1)
+  issuer.setMode('answers')
   replica.advance(10_000)
   expect(await signIn(signed({}), replica.url)).toBe('')
   await replica.stop()
@@ -195,8 +193,8 @@ test.each([
   const browser = newBrowser()
   const { location } = await browser.request(`${replica.url}/v1/sign-in/start`)
   const { searchParams } = new URL(location)
-  await issuer.setIdToken(await issuer.sign(claimsFor(searchParams.get('nonce') ?? '')))
-  await issuer.setMode(mode)
+  issuer.setIdToken(await issuer.sign(claimsFor(searchParams.get('nonce') ?? '')))
+  issuer.setMode(mode)
   const other = await vault.replica({ PORT: '0' })
   const state = searchParams.get('state') ?? ''
   const received = await browser.request(`${other.url}/v1/sign-in/callback?code=the-code&state=${state}`)
@@ -207,7 +205,7 @@ test.each([
 })
 
 test('refuses the metadata of another issuer', async () => {
-  await issuer.setMode('is another issuer')
+  issuer.setMode('is another issuer')
   const replica = await vault.replica({ PORT: '0' })
   const { location } = await newBrowser().request(`${replica.url}/v1/sign-in/start`)
   expect(new URL(location).hash).toBe('#sign-in=unavailable')

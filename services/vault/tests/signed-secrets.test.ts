@@ -1,7 +1,17 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { importPrivateKey, signRequest } from '@vault-and-tracker/http-signatures'
-import { type Answer, admin, createProject, type Key, newKey, send, signedSend, signHeaders } from './support/client.ts'
+import {
+  type Answer,
+  admin,
+  createProject,
+  type Key,
+  newKey,
+  send,
+  signedSend,
+  signHeaders,
+  signHeadersOtherwise,
+} from './support/client.ts'
 import { startVault, type TestVault } from './support/vault.ts'
 
 let vault: TestVault
@@ -265,4 +275,47 @@ test('continues the versions of a deleted key', async () => {
     ['B', [{ version: 2 }]],
     ['C', [{ version: 1 }]],
   ])
+})
+
+describe('the main job', () => {
+  test('stores and fetches a secret, signed with http-message-signatures', async () => {
+    const key = await createProject(vault.url, 'main-job')
+    const url = `${vault.url}/v1/secrets`
+    const secret = { key: 'DATABASE_URL', value: 'postgres://shop:hunter2@db/shop', env: 'production' }
+
+    const put = await signedSend({ project: 'main-job', key, method: 'PUT', url, body: secret })
+    expect([put.status, put.body]).toEqual([200, { ok: true }])
+
+    const fetched = await signedSend({ project: 'main-job', key, method: 'GET', url })
+    expect([fetched.status, fetched.body]).toEqual([200, { DATABASE_URL: secret.value }])
+    expect(fetched.headers.get('cache-control')).toBe('no-store')
+
+    const stored = await vault.sql(
+      `select blob from secret_versions v join secrets s on s.id = v.secret_id
+       join projects p on p.uid = s.project_uid where p.name = 'main-job'`,
+    )
+    expect(stored.map(({ blob }) => Buffer.from(blob as Buffer).includes('hunter2'))).toEqual([false])
+
+    const audit = await admin(vault.url, 'GET', '/audit?projectId=main-job')
+    expect(audit.body).toEqual([
+      {
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        projectId: 'main-job',
+        action: 'fetch',
+        env: 'production',
+        requestedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+        ip: '127.0.0.1',
+      },
+    ])
+  })
+
+  test('fetches a secret, signed with http-message-sig', async () => {
+    const key = await createProject(vault.url, 'blog')
+    const url = `${vault.url}/v1/secrets?env=staging`
+    const body = { key: 'TOKEN', value: '', env: 'staging' }
+    await signedSend({ project: 'blog', key, method: 'PUT', url: `${vault.url}/v1/secrets`, body })
+    const headers = await signHeadersOtherwise({ project: 'blog', key, method: 'GET', url })
+    const fetched = await send(url, { headers })
+    expect([fetched.status, fetched.body]).toEqual([200, { TOKEN: '' }])
+  })
 })

@@ -5,7 +5,6 @@ import {
   type TestClock,
   type TestDatabase,
   testRedis,
-  withClient,
 } from '@vault-and-tracker/dev-env'
 import { listen } from '@vault-and-tracker/service-kit/http/server'
 import { createResources } from '@vault-and-tracker/service-kit/lifecycle/resources'
@@ -13,7 +12,7 @@ import { createLogger } from '@vault-and-tracker/service-kit/log/logger'
 import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres/pool'
 import { connectRedis } from '@vault-and-tracker/service-kit/redis/connection'
 import type { Redis } from 'ioredis'
-import type pg from 'pg'
+import pg from 'pg'
 import { changesOf, createFlusher, type FlushResult } from '../../src/accounting/accounting.ts'
 import { createAccountingQueue } from '../../src/accounting/accounting-queue.redis.ts'
 import { createLedger } from '../../src/accounting/ledger.store.ts'
@@ -73,7 +72,7 @@ export type TestTracker = {
 
 export const PASSWORD = 'correct horse battery'
 
-/** With the lowest parameters of Argon2id, because most users of tests sign in. Passwords of requests have the usual ones. */
+/** With the lowest parameters of Argon2id, because most tests sign in. Passwords in requests get the usual ones. */
 const PASSWORD_HASH = '$argon2id$v=19$m=8,t=1,p=1$loHO3TGSBBUeOaU3DmwCsQ$HZkb9wvM8KHQjtktvKhizT4cOjbH1TrNqmTYkaVYFB0'
 
 /** A migrated database, with the two roles of production; on the server of the test run unless you pass another one. */
@@ -144,6 +143,9 @@ export async function startTracker(
   await context.irc?.listen(config.HOST, config.IRC_PORT)
   const url = `http://127.0.0.1:${String(running.port)}`
   const db = createKysely<Schema>(createPool({ url: database.appUrl, name: 'test', size: 2, logger }))
+  const superuser = new pg.Pool({ connectionString: database.adminUrl, max: 4 })
+  // Tests end connections, and stop Postgres.
+  superuser.on('error', () => undefined)
   // A busy machine may take longer than the tracker waits.
   const redisClient = await connectRedis({ url: redisUrl, name: 'test', logger, commandTimeout: 60_000 })
   const resources = createResources()
@@ -195,8 +197,8 @@ export async function startTracker(
       if (answer.status !== 200) throw new Error(`could not sign in: ${answer.text}`)
       return client
     },
-    sql: <Row extends pg.QueryResultRow>(statement: string, parameters: readonly unknown[] = []) =>
-      withClient(database.adminUrl, async (client) => (await client.query<Row>(statement, [...parameters])).rows),
+    sql: async <Row extends pg.QueryResultRow>(statement: string, parameters: readonly unknown[] = []) =>
+      (await superuser.query<Row>(statement, [...parameters])).rows,
     flush: () => flusher.flush(),
     sweep: () => swarms.sweep(),
     replica: (more = {}) => {
@@ -211,7 +213,7 @@ export async function startTracker(
       await context.close()
       await resources.close()
       redisClient.disconnect()
-      await db.destroy()
+      await Promise.all([db.destroy(), superuser.end()])
       if (servers.database === undefined) await database.drop()
     },
   }

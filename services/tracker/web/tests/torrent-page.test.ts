@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals'
 import type { Client } from '../../tests/support/client.ts'
 import { makeTorrent } from '../../tests/support/make-torrent.ts'
-import { chooseFile, DESKTOP, NARROW, pressOn, useSite } from './support/site.ts'
+import { chooseFile, DESKTOP, NARROW, pressOn, typeInto, useSite } from './support/site.ts'
 
 const site = useSite({ UPLOAD_APPROVAL: 'manual' })
 let staff: Client
@@ -101,6 +101,7 @@ test('a torrent page shows the description, media, other releases and costs, and
   await page.getByRole('heading', { name: 'About the film' }).waitFor()
   await page.getByRole('heading', { name: 'What a download costs you' }).waitFor()
   expect(await problems('torrent-page')).toEqual([])
+  expect(await page.getByRole('button', { name: /(Edit|Delete) torrent/ }).count()).toBe(0)
   await page.getByText('Anonymous').waitFor()
   expect(await page.locator('main').innerText()).not.toMatch(/\bmod\b/)
 
@@ -128,6 +129,13 @@ test('a torrent page shows the description, media, other releases and costs, and
   await page.getByRole('heading', { name: /PROPER/ }).waitFor()
   await page.goBack()
 
+  const download = page.waitForEvent('download')
+  await page.getByRole('link', { name: 'Download .torrent' }).first().click()
+  expect((await download).suggestedFilename()).toBe(`${NAME}.torrent`)
+  await page.getByRole('link', { name: 'Files (1)' }).click()
+  await page.waitForURL('**?tab=files')
+  await page.getByRole('cell', { name: '2.79 GiB' }).waitFor()
+  expect(await problems('torrent-files')).toEqual([])
   await page.getByRole('link', { name: 'NFO and MediaInfo' }).click()
   await page.getByRole('region', { name: 'NFO as text' }).getByText('Paper Moons, 2024').waitFor()
   expect(await page.getByRole('region', { name: 'MediaInfo as text' }).innerText()).not.toContain('alice')
@@ -160,46 +168,49 @@ test('a member reports a torrent by keyboard, and staff resolve the report', asy
   await visit.page.getByText('No open reports.').waitFor()
   await visit.page.getByRole('link', { name: 'Resolved', exact: true }).click()
   await visit.page.getByText('Replaced.').waitFor()
-  expect(await visit.problems('staff-reports-resolved')).toEqual([])
+})
+
+test('a refused download says why, in the list and on the page', async () => {
+  const leecher = await site.tracker.signedIn('leecher')
+  await site.tracker.sql(`update users set can_download = false where username = 'leecher'`)
+  const name = 'Refused.2024.1080p.WEB-DL.H.264-GROUP'
+  await staff.upload(makeTorrent(name), { category: 'movies' })
+  const { page } = await site.open('/torrents?search=refused', DESKTOP, leecher)
+  await page.getByRole('link', { name: `Download .torrent of ${name}` }).click()
+  await page.getByText('Downloads are disabled for your account.').waitFor()
+  expect(new URL(page.url()).pathname).toBe('/torrents')
+  await page.getByRole('link', { name, exact: true }).click()
+  await page.getByRole('link', { name: 'Download .torrent' }).click()
+  await page.getByRole('status').getByText('Downloads are disabled for your account.').first().waitFor()
+})
+
+test('a member asks for seeders of a torrent that has none, by keyboard', async () => {
+  const id = (await staff.upload(makeTorrent('Nobody.Seeds.This'), { category: 'movies' })).member('id')
+  const { page } = await site.open(`/torrents/${id}`, DESKTOP, member)
+  const ask = page.getByRole('button', { name: 'Ask for seeders' })
+  await pressOn(ask, 'Enter')
+  await page.getByText('Asked 1 member').waitFor()
+  await pressOn(ask, 'Enter')
+  await page.getByText('less than 3 days ago').waitFor()
+  await site.tracker.sql('update torrent_stats set seeders = 1 where torrent_id = $1', [id])
+  await page.reload()
+  await page.getByRole('link', { name: 'Download .torrent' }).waitFor()
+  expect(await ask.count()).toBe(0)
 })
 
 const fileOf = (name: string, buffer: Buffer) => ({ name, mimeType: 'application/octet-stream', buffer })
 
-test('an upload form shows at once what the catalogue has, and asks why a duplicate should be listed', async () => {
-  const name = 'Twice.Told.2024.1080p.WEB-DL.H.264-GROUP'
-  const existing = makeTorrent(name)
-  await staff.upload(existing, { category: 'movies' })
-  const { page, problems } = await site.open('/upload', DESKTOP, member)
-  const choose = (buffer: Buffer) => page.getByLabel(/^Choose a/).setInputFiles(fileOf('chosen.torrent', buffer))
-  await choose(existing)
-  await page.getByText('This site already has this torrent.').waitFor()
-  expect(await page.getByRole('button', { name: 'Upload torrent' }).count()).toBe(0)
-  expect(await problems('upload-exists')).toEqual([])
-  await choose(makeTorrent(name, { size: 2_000_000 }))
-  await page.getByLabel('Reason for a duplicate').waitFor()
-  expect(await page.getByLabel('Category').inputValue()).toBe('movies-hd')
-  await page.getByLabel('NFO file').setInputFiles(fileOf('release.nfo', NFO))
-  await page.getByLabel('Upload anonymously').check()
-  expect(await problems('upload-duplicate')).toEqual([])
-  await page.getByRole('button', { name: 'Upload torrent' }).click()
-  expect(await page.getByLabel('Reason for a duplicate').and(page.locator(':invalid')).count()).toBe(1)
-  await page.getByLabel('Reason for a duplicate').fill('The other one has no sound.')
-  await page.getByRole('button', { name: 'Upload torrent' }).click()
-  await page.getByRole('heading', { name: 'Seed the tracker’s copy' }).waitFor()
-
-  const queue = await site.open('/admin/moderation', DESKTOP, staff)
-  await queue.page.getByText('Reason: The other one has no sound.').waitFor()
-  await queue.page.getByRole('list', { name: 'Torrents' }).getByText('Duplicate').waitFor()
-  await queue.page.getByText('alice (hidden from members)').waitFor()
-  await queue.page.getByText('Same release and quality').waitFor()
-  expect(await queue.problems('moderation-duplicate')).toEqual([])
-})
-
-test('its uploader edits the texts and options of a torrent by keyboard', async () => {
+test('its uploader edits the texts and options of a rejected torrent, and deletes it, by keyboard', async () => {
   const name = 'Edited.Later.2024.1080p.WEB-DL.H.264-GROUP'
-  const id = (await staff.upload(makeTorrent(name), { category: 'movies', mediaInfo: MEDIA_INFO })).member('id')
-  const { page, problems } = await site.open(`/torrents/${id}`, NARROW, staff)
+  const uploaded = await member.upload(makeTorrent(name), { category: 'movies', mediaInfo: MEDIA_INFO })
+  const id = uploaded.member('id')
+  await staff.post(`/api/admin/torrents/${id}/reject`, { reason: 'Describe it.' })
+  const { page, problems } = await site.open(`/torrents/${id}`, NARROW, member)
+  await page.getByText('Describe it.').waitFor()
+  expect(await page.getByRole('link', { name: 'Download .torrent' }).count()).toBe(0)
+  expect(await problems('torrent-rejected')).toEqual([])
   await pressOn(page.getByRole('button', { name: 'Edit torrent' }), 'Enter')
+  await typeInto(page.getByLabel('Description'), 'Recorded at home.')
   await chooseFile(page.getByLabel('New NFO file'), fileOf('release.nfo', NFO))
   await pressOn(page.getByLabel('Remove MediaInfo'), 'Space')
   await pressOn(page.getByLabel('Scene release'), 'Space')
@@ -207,6 +218,8 @@ test('its uploader edits the texts and options of a torrent by keyboard', async 
   await pressOn(page.getByRole('button', { name: 'Save torrent' }), 'Enter')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   expect(await page.evaluate('document.activeElement.textContent')).toBe('Edit torrent')
+  await page.getByText('Recorded at home.').waitFor()
+  await page.getByRole('heading', { name: 'Edited.Later' }).getByText('Awaiting approval').waitFor()
   await pressOn(page.getByRole('link', { name: 'NFO', exact: true }), 'Enter')
   await page.getByText('Paper Moons, 2024').waitFor()
   expect((await staff.get(`/api/torrents/${id}`)).json).toMatchObject({
@@ -214,4 +227,70 @@ test('its uploader edits the texts and options of a torrent by keyboard', async 
     hasMediaInfo: false,
     scene: true,
   })
+
+  await pressOn(page.getByRole('button', { name: 'Delete torrent' }), 'Enter')
+  await page.getByText('permanently').waitFor()
+  await typeInto(page.getByLabel('Reason'), 'A better copy is here.')
+  expect(await problems('torrent-delete')).toEqual([])
+  await pressOn(page.getByRole('dialog').getByRole('button', { name: 'Delete torrent' }), 'Enter')
+  await page.waitForURL('**/torrents')
+  expect((await member.get(`/api/torrents/${id}`)).status).toBe(404)
+  expect(await site.tracker.sql('select delete_reason as reason from torrents where id = $1', [id])).toEqual([
+    { reason: 'A better copy is here.' },
+  ])
+})
+
+test('the category is chosen by its full name, and ids of other catalogues are corrected and removed', async () => {
+  const torrent = makeTorrent(`Wrong.Ids.2024`)
+  const uploaded = await staff.upload(torrent, { category: 'movies', imdb: 'tt0111161', tmdb: '278', tvdb: '121361' })
+  const address = `/api/torrents/${uploaded.member('id')}`
+  const { page } = await site.open(`/torrents/${uploaded.member('id')}`, DESKTOP, staff)
+  await page.getByRole('button', { name: 'Edit torrent' }).click()
+  const options = await page.getByLabel('Category').locator('option').allTextContents()
+  expect(options).toContain('Movies / UHD/4K')
+  expect(new Set(options).size).toBe(options.length)
+  expect(await page.getByLabel('IMDb').inputValue()).toBe('tt0111161')
+  expect(await page.getByLabel('TMDB').inputValue()).toBe('278')
+  await page.getByLabel('IMDb').fill('tt0000000')
+  await page.getByRole('button', { name: 'Save torrent' }).click()
+  await page.locator('.field-problem').waitFor()
+  await page.getByLabel('IMDb').fill('tt0068646')
+  await page.getByLabel('TMDB').fill('238')
+  await page.getByLabel('TVDB').fill('')
+  await page.getByRole('button', { name: 'Save torrent' }).click()
+  await page.getByText('tt0068646').waitFor()
+  expect((await staff.get(address)).json).toMatchObject({ imdb: 'tt0068646', tmdb: 238, tvdb: null })
+  await page.getByRole('button', { name: 'Edit torrent' }).click()
+  await page.getByLabel('IMDb').fill('')
+  await page.getByLabel('TMDB').fill('')
+  await page.getByRole('button', { name: 'Save torrent' }).click()
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  expect((await staff.get(address)).json).toMatchObject({ imdb: null, tmdb: null, tvdb: null })
+})
+
+test('a dialog with typed text closes only after a question', async () => {
+  const id = (await staff.upload(makeTorrent('Typed.2024.1080p'), { category: 'movies' })).member('id')
+  const { page } = await site.open('/torrents?search=typed', DESKTOP, staff)
+  await page.getByRole('link', { name: 'Typed.2024.1080p', exact: true }).click()
+  await page.waitForURL(`**/torrents/${id}`)
+  const opener = page.getByRole('button', { name: 'Edit torrent' })
+  await opener.click()
+  const dialog = page.getByRole('dialog', { name: 'Edit torrent' })
+  await dialog.getByLabel('Description').focus()
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  await opener.click()
+  await dialog.getByLabel('Description').fill('Recorded at home.')
+  const asked = page.getByRole('dialog', { name: 'Discard changes?' })
+  await page.keyboard.press('Escape')
+  await asked.waitFor()
+  await page.keyboard.press('Escape')
+  await asked.waitFor({ state: 'detached' })
+  await page.goBack()
+  await asked.getByRole('button', { name: 'Keep editing' }).click()
+  expect(await dialog.getByLabel('Description').inputValue()).toBe('Recorded at home.')
+  await page.keyboard.press('Escape')
+  await asked.getByRole('button', { name: 'Discard changes' }).click()
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Edit torrent')
 })

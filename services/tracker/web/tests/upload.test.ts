@@ -3,7 +3,7 @@ import type { Client } from '../../tests/support/client.ts'
 import { makeTorrent } from '../../tests/support/make-torrent.ts'
 import { chooseFile, DESKTOP, NARROW, pressOn, tabTo, typeInto, useSite } from './support/site.ts'
 
-const site = useSite()
+const site = useSite({ UPLOAD_APPROVAL: 'manual' })
 let member: Client
 
 beforeAll(async () => {
@@ -24,30 +24,9 @@ const fileOf = (
   buffer,
 })
 
-/** A pasted text and the id that it becomes. */
-const ADDRESSES = [
-  ['IMDb', 'https://www.imdb.com/title/tt0111161/?ref_=nv_sr_srsg_0', 'tt0111161'],
-  ['IMDb', 'm.imdb.com/title/tt10872600', 'tt10872600'],
-  ['IMDb', ' tt0068646 ', 'tt0068646'],
-  ['TMDB', 'https://www.themoviedb.org/movie/278-the-shawshank-redemption?language=de', '278'],
-  ['TMDB', 'https://www.themoviedb.org/tv/1396-breaking-bad/season/2', '1396'],
-  ['TVDB', 'https://thetvdb.com/dereferrer/series/121361', '121361'],
-  ['TVDB', 'https://thetvdb.com/?tab=series&id=81189', '81189'],
-  ['TVDB', 'https://www.thetvdb.com/?tab=season&seriesid=81189&seasonid=40719&lid=7', '81189'],
-] as const
-
-/** URLs without the id of a film or series. */
-const OTHER_ADDRESSES = [
-  ['IMDb', 'https://www.imdb.com/name/nm0000151/'],
-  ['TMDB', 'https://www.themoviedb.org/person/504-tim-robbins'],
-  ['TVDB', 'https://thetvdb.com/series/24'],
-] as const
-
 test('a member uploads a torrent by keyboard, corrects the preview, and downloads the copy of the tracker', async () => {
   const name = 'The.Long.Harbour.S02E05.1080p.WEB-DL.H.264-GROUP'
   const { page, problems } = await site.open('/upload', NARROW, member)
-  await page.getByText('or drop it here').waitFor()
-  expect(await problems('upload')).toEqual([])
   await chooseFile(page.getByLabel('Choose a .torrent file'), fileOf(name))
   await page.getByRole('heading', { name: 'The Long Harbour' }).waitFor()
   await tabTo(page.getByLabel('Category'))
@@ -58,7 +37,6 @@ test('a member uploads a torrent by keyboard, corrects the preview, and download
   // Tab selects the text of a field.
   await typeInto(page.getByLabel('Name'), name.replace('1080p', '2160p'))
   await preview.getByText('TV / UHD/4K').waitFor()
-  expect(await problems('upload-understood')).toEqual([])
 
   await typeInto(page.getByLabel('IMDb'), 'tt0000000')
   await pressOn(page.getByRole('button', { name: 'Upload torrent' }), 'Enter')
@@ -77,10 +55,20 @@ test('a member uploads a torrent by keyboard, corrects the preview, and download
   expect((await download).suggestedFilename()).toBe(`${name.replace('1080p', '2160p')}.torrent`)
 })
 
-test('a file can be dropped anywhere on the page', async () => {
+test('files that are not a .torrent, or that the API refuses, are reported; a file can be dropped on the page', async () => {
   const { page } = await site.open('/upload', DESKTOP, member)
-  const text = makeTorrent('Dropped.2024.1080p').toString('base64')
   await page.getByText('or drop it here').waitFor()
+  const choose = (name: string, text: string) =>
+    page.locator('#torrent-file').setInputFiles(fileOf(name, Buffer.from(text)))
+  await choose('broken', 'not bencoded')
+  const report = page.getByText('This is not a .torrent file.', { exact: true })
+  await report.waitFor()
+  await choose('empty', 'd4:infod6:lengthi0e4:name1:a12:piece lengthi16384e6:pieces0:ee')
+  await page.getByText('Could not read this file.').waitFor()
+  expect(await report.count()).toBe(0)
+  await choose('no torrent', 'd3:agei3ee')
+  await report.waitFor()
+  const text = makeTorrent('Dropped.2024.1080p').toString('base64')
   await page.evaluate(`{
     const bytes = Uint8Array.from(atob('${text}'), (character) => character.charCodeAt(0))
     const dataTransfer = new DataTransfer()
@@ -90,25 +78,12 @@ test('a file can be dropped anywhere on the page', async () => {
   await page.getByRole('heading', { name: 'Dropped' }).waitFor()
 })
 
-test.each([
-  ['broken', 'not bencoded'],
-  ['a list', 'le'],
-  ['no torrent', 'd3:agei3ee'],
-])('a file that is not a .torrent is reported (%s)', async (name, text) => {
-  const { page, problems } = await site.open('/upload', DESKTOP, member)
-  await page.getByLabel('Choose a .torrent file').setInputFiles(fileOf(name, Buffer.from(text)))
-  await page.getByText('This is not a .torrent file.', { exact: true }).waitFor()
-  expect(await problems('upload-broken')).toEqual([])
-})
-
 test('another file asks before it discards what was typed', async () => {
-  const { page, problems } = await site.open('/upload', DESKTOP, member)
+  const { page } = await site.open('/upload', DESKTOP, member)
   const choose = (name: string) => page.locator('#torrent-file').setInputFiles(fileOf(name))
   await choose('The.First.File.2026.1080p')
   await page.getByLabel('Description').fill('Typed for the first file.')
   await choose('The.Second.File.2026.1080p')
-  await page.getByRole('button', { name: 'Keep editing' }).waitFor()
-  expect(await problems('upload-other-file')).toEqual([])
   await page.getByRole('button', { name: 'Keep editing' }).press('Enter')
   expect(await page.getByLabel('Description').inputValue()).toBe('Typed for the first file.')
   await page.getByRole('heading', { name: 'The First File' }).waitFor()
@@ -121,28 +96,52 @@ test('another file asks before it discards what was typed', async () => {
   await page.getByRole('heading', { name: 'The Third File' }).waitFor()
 })
 
-test('a torrent that the API refuses shows its message', async () => {
+test('a pasted URL becomes the id in it, and is refused without one', async () => {
   const { page } = await site.open('/upload', DESKTOP, member)
-  const torrent = Buffer.from('d4:infod6:lengthi0e4:name1:a12:piece lengthi16384e6:pieces0:ee')
-  await page.getByLabel('Choose a .torrent file').setInputFiles(fileOf('empty', torrent))
-  await page.getByText('Could not read this file.').waitFor()
-})
-
-test('a pasted URL becomes the id in it', async () => {
-  const { page, problems } = await site.open('/upload', DESKTOP, member)
   await page.getByLabel('Choose a .torrent file').setInputFiles(fileOf('Pasted.Ids.2024'))
-  const paste = async (label: string, text: string): Promise<string> => {
+  for (const [label, text, id, isRefused] of [
+    ['IMDb', 'https://www.imdb.com/title/tt0111161/?ref_=nv_sr_srsg_0', 'tt0111161', false],
+    ['TMDB', 'https://www.themoviedb.org/tv/1396-breaking-bad/season/2', '1396', false],
+    ['TVDB', 'https://thetvdb.com/?tab=series&id=81189', '81189', false],
+    ['IMDb', 'https://www.imdb.com/name/nm0000151/', 'https://www.imdb.com/name/nm0000151/', true],
+  ] as const) {
     const field = page.getByLabel(label)
     await field.fill('')
     await field.focus()
     await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(text)})`)
     await page.keyboard.press('Control+V')
-    return field.inputValue()
+    expect([text, await field.inputValue()]).toEqual([text, id])
+    expect(await field.and(page.locator(':invalid')).count()).toBe(isRefused ? 1 : 0)
   }
-  for (const [label, text, id] of ADDRESSES) expect([text, await paste(label, text)]).toEqual([text, id])
-  expect(await problems('upload-pasted')).toEqual([])
-  for (const [label, text] of OTHER_ADDRESSES) {
-    expect(await paste(label, text)).toBe(text)
-    expect(await page.getByLabel(label).and(page.locator(':invalid')).count()).toBe(1)
-  }
+})
+
+test('an upload form shows at once what the catalogue has, and asks why a duplicate should be listed', async () => {
+  const staff = await site.tracker.signedIn('mod', 'moderator')
+  const name = 'Twice.Told.2024.1080p.WEB-DL.H.264-GROUP'
+  const existing = makeTorrent(name)
+  await staff.upload(existing, { category: 'movies' })
+  const { page, problems } = await site.open('/upload', DESKTOP, member)
+  const choose = (buffer: Buffer) => page.getByLabel(/^Choose a/).setInputFiles(fileOf('chosen', buffer))
+  await choose(existing)
+  await page.getByText('This site already has this torrent.').waitFor()
+  expect(await page.getByRole('button', { name: 'Upload torrent' }).count()).toBe(0)
+  await choose(makeTorrent(name, { size: 2_000_000 }))
+  await page.getByLabel('Reason for a duplicate').waitFor()
+  expect(await page.getByLabel('Category').inputValue()).toBe('movies-hd')
+  await page.getByLabel('NFO file').setInputFiles(fileOf('release', Buffer.from('Paper Moons, 2024')))
+  await page.getByLabel('Upload anonymously').check()
+  expect(await problems('upload-duplicate')).toEqual([])
+  await page.getByRole('button', { name: 'Upload torrent' }).click()
+  expect(await page.getByLabel('Reason for a duplicate').and(page.locator(':invalid')).count()).toBe(1)
+  await page.getByLabel('Reason for a duplicate').fill('The other one has no sound.')
+  await page.getByRole('button', { name: 'Upload torrent' }).click()
+  await page.getByRole('heading', { name: 'Seed the tracker’s copy' }).waitFor()
+
+  const queue = await site.open('/admin/moderation', DESKTOP, staff)
+  await queue.page.getByRole('list', { name: 'Torrents' }).getByRole('link', { name: 'Twice' }).click()
+  await queue.page.getByText('Reason: The other one has no sound.').waitFor()
+  await queue.page.getByRole('list', { name: 'Torrents' }).getByText('Duplicate').waitFor()
+  await queue.page.getByText('alice (hidden from members)').waitFor()
+  await queue.page.getByText('Same release and quality').waitFor()
+  expect(await queue.problems('moderation-torrent')).toEqual([])
 })

@@ -6,7 +6,7 @@ import { type TestVault, vaultEnv } from './vault.ts'
 
 const run =
   (command: Command) =>
-  (vault: TestVault, ...args: string[]): Promise<CommandOutcome> => {
+  (vault: Pick<TestVault, 'database' | 'redisUrl'>, ...args: string[]): Promise<CommandOutcome> => {
     const env = vaultEnv({ databaseUrl: vault.database.appUrl, redisUrl: vault.redisUrl })
     return captureCommand((terminal) => runCommand(command, terminal), { args, env })
   }

@@ -6,12 +6,11 @@ import {
   type TestClock,
   type TestDatabase,
   testRedis,
-  withClient,
 } from '@vault-and-tracker/dev-env'
 import { listen } from '@vault-and-tracker/service-kit/http/server'
 import { createLogger } from '@vault-and-tracker/service-kit/log/logger'
 import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres/pool'
-import type pg from 'pg'
+import pg from 'pg'
 import { createHttpServer } from '../../src/app.ts'
 import { createAuditStore } from '../../src/audit/audit.store.ts'
 import { readConfig } from '../../src/config.ts'
@@ -122,10 +121,20 @@ export async function startVault(
     onRefused: () => undefined,
   })
 
-  const sql: TestVault['sql'] = <Row extends pg.QueryResultRow>(
+  const superuser = new pg.Pool({ connectionString: database.adminUrl, max: 3, allowExitOnIdle: true })
+  superuser.on('error', () => undefined)
+  const sql: TestVault['sql'] = async <Row extends pg.QueryResultRow>(
     statement: string,
     parameters: readonly unknown[] = [],
-  ) => withClient(database.adminUrl, async (client) => (await client.query<Row>(statement, [...parameters])).rows)
+  ) => {
+    const client = await superuser.connect()
+    try {
+      return (await client.query<Row>(statement, [...parameters])).rows
+    } finally {
+      // What a statement sets is only for itself.
+      client.release(/^\s*set /.test(statement))
+    }
+  }
 
   return {
     url: `http://127.0.0.1:${String(running.port)}`,
@@ -146,6 +155,7 @@ export async function startVault(
       await running.drain()
       await context.close()
       await db.destroy()
+      await superuser.end()
       if (servers.database === undefined) await database.drop()
     },
   }

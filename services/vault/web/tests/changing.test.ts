@@ -58,7 +58,6 @@ test('a project is registered with a key that is generated here and never sent',
   await page.getByText('You have not saved the private key.').waitFor()
   expect(await problems('private-key-leaving')).toEqual([])
   const jwk = await save(page)
-  expect(await problems('private-key-saved')).toEqual([])
   await page.getByRole('button', { name: 'Done' }).click()
   await page.getByRole('heading', { name, exact: true }).waitFor()
   await page.getByText('in production, staging').waitFor()
@@ -159,13 +158,11 @@ test('a key for a person is added next to the others, and revoked without affect
   await page.getByLabel('Show expired and revoked keys').check()
   await page.getByRole('rowheader', { name: 'dana revoked' }).waitFor()
   expect(new URL(page.url()).search).toBe('?ended=yes')
-  expect(await problems('ended-keys')).toEqual([])
   expect(await page.getByRole('button', { name: /dana/ }).count()).toBe(0)
   expect((await admin(site.vault.url, 'GET', '/projects/shop/keys')).body).toMatchObject([{ name: 'default' }])
 
   await page.goto(`${site.vault.url}/console/audit?project=shop&action=key.add`)
   await page.getByText('fingerprint').waitFor()
-  expect(await problems('audit-key-added')).toEqual([])
 })
 
 test('a rotation keeps the expiry of the key to the second, unless it is changed', async () => {
@@ -191,23 +188,21 @@ test('a rotation keeps the expiry of the key to the second, unless it is changed
 test('the 51st key is refused with the limit', async () => {
   for (let i = 0; i < 48; i++)
     await admin(site.vault.url, 'POST', '/projects/newsletter/keys', { name: `p${String(i)}` })
-  const { page, problems } = await site.open('/projects/newsletter', DESKTOP, ADMIN_TOKEN)
+  const { page } = await site.open('/projects/newsletter', DESKTOP, ADMIN_TOKEN)
   await page.getByText('50 active keys, 2 replaced').waitFor()
   await page.getByRole('button', { name: 'Add key' }).click()
   await page.getByRole('textbox', { name: 'Name' }).fill('late')
   await page.getByRole('dialog').getByRole('button', { name: 'Add key' }).click()
   await page.getByText('The project has 50 keys').waitFor()
-  expect(await problems('too-many-keys')).toEqual([])
 })
 
 test('an existing public key is accepted, and an invalid one is refused at its field', async () => {
-  const { page, problems } = await site.open('/projects/shop', DESKTOP, ADMIN_TOKEN)
+  const { page } = await site.open('/projects/shop', DESKTOP, ADMIN_TOKEN)
   await page.getByRole('button', { name: 'Rotate default' }).click()
   await page.getByLabel('Use an existing public key').check()
   await page.getByLabel('Public key', { exact: true }).fill('not a key')
   await page.getByRole('dialog').getByRole('button', { name: 'Rotate key' }).click()
   await page.getByText('This is not an Ed25519 public key').waitFor()
-  expect(await problems('rotate-refused')).toEqual([])
   await page
     .getByLabel('Public key', { exact: true })
     .fill('d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a')
@@ -269,7 +264,7 @@ test('a project is deleted after its name is typed', async () => {
 
 test('a token that was not copied is discarded only after a warning', async () => {
   const name = 'Mary'
-  const { page, problems } = await site.open('/administrators', DESKTOP, ADMIN_TOKEN)
+  const { page } = await site.open('/administrators', DESKTOP, ADMIN_TOKEN)
   await page.getByRole('button', { name: 'Add administrator' }).click()
   await page.getByRole('textbox', { name: 'Name' }).fill(name)
   await page.getByRole('dialog').getByRole('button', { name: 'Add administrator' }).click()
@@ -278,7 +273,6 @@ test('a token that was not copied is discarded only after a warning', async () =
   await page.getByText('You have not copied the token.').waitFor()
   // Chromium cancels only the first ones.
   for (let times = 0; times < 4; times += 1) await page.keyboard.press('Escape')
-  expect(await problems('administrator-token-leaving')).toEqual([])
   await page.getByRole('button', { name: 'Copy token' }).click()
   await page.getByRole('button', { name: 'Done' }).waitFor()
   expect(await page.getByText('You have not copied the token.').count()).toBe(0)

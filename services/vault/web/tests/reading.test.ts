@@ -16,9 +16,8 @@ import {
 const site = useConsole()
 
 test('without projects, the overview names the next step', async () => {
-  const { page, problems } = await site.open('', DESKTOP, ADMIN_TOKEN)
+  const { page } = await site.open('', DESKTOP, ADMIN_TOKEN)
   await page.getByText('No projects yet.').waitFor()
-  expect(await problems('overview-empty')).toEqual([])
   await fillVault(site.vault)
   await useVault(site.vault)
   await site.vault.seal()
@@ -69,7 +68,6 @@ test('if the keys cannot be read, no project is shown as having no keys', async 
   await signIn(visit, ADMIN_TOKEN)
   await visit.page.getByRole('button', { name: 'Try again' }).waitFor()
   expect(await visit.page.getByText('No active key').count()).toBe(0)
-  expect(await visit.problems('projects-unavailable')).toEqual([])
   isAway = false
   await visit.page.getByRole('button', { name: 'Try again' }).click()
   await visit.page.getByRole('link', { name: 'billing-service' }).waitFor()
@@ -81,18 +79,18 @@ test('the console stores only the chosen theme', async () => {
   await visit.page.getByRole('button', { name: 'Theme: system' }).click()
   expect(await visit.problems('account-menu')).toEqual([])
   expect(await stored(visit)).toBe('[{"theme":"light"},{}][]')
+  await visit.page.evaluate('localStorage.removeItem("theme")')
 })
 
 test('when the token is revoked, the page asks for another one and continues', async () => {
   const token = await site.tokenOf({ name: 'Grace', role: 'administrator' })
   const visit = await site.open('/projects', DESKTOP, token)
-  const { page, problems } = visit
+  const { page } = visit
   await page.getByRole('link', { name: 'newsletter' }).waitFor()
   const [grace] = (await admin(site.vault.url, 'GET', '/administrators')).body as { id: string }[]
   await admin(site.vault.url, 'DELETE', `/administrators/${grace?.id ?? ''}`)
   await page.getByRole('link', { name: 'newsletter' }).click()
   await page.getByText('Your session has ended.').waitFor()
-  expect(await problems('token-ended')).toEqual([])
   await signIn(visit, ADMIN_TOKEN)
   await page.getByRole('heading', { name: 'newsletter' }).waitFor()
 })
@@ -124,7 +122,6 @@ test('the overview shows numbers, expiring keys, and requests over time', async 
   await page.getByText('Values').click()
   const values = page.getByRole('region', { name: 'Values of Requests' })
   await values.getByRole('row').nth(168).waitFor()
-  expect(await problems('overview-week')).toEqual([])
   await page.getByRole('link', { name: 'Refused requests' }).click()
   await page.waitForURL(/audit\?action=refused$/)
 })
@@ -193,7 +190,6 @@ test('the audit log is verified, filtered, and paged', async () => {
   expect(await page.getByRole('cell', { name: 'read as administrator' }).count()).toBe(0)
   await page.getByLabel('Action').selectOption('All actions with reads')
   await page.getByRole('cell', { name: 'read as administrator' }).first().waitFor()
-  expect(await problems('audit-all')).toEqual([])
   await page.getByRole('searchbox', { name: 'Secret' }).fill('DATABASE_URL')
   await page.waitForURL('**key=DATABASE_URL*')
   await page.getByLabel('Action').selectOption('wrote a secret')
@@ -225,7 +221,6 @@ test('the longest project name fits into lists and menus', async () => {
   expect(await problems('rotate-long-name')).toEqual([])
   await page.getByRole('dialog').getByRole('button', { name: 'Rotate key' }).click()
   await page.getByRole('button', { name: /^Save / }).waitFor()
-  expect(await problems('private-key-long-name')).toEqual([])
   await admin(site.vault.url, 'DELETE', `/projects/${name}`)
 })
 
@@ -261,7 +256,7 @@ test('a log that was changed is shown as broken', async () => {
 
 test('an auditor of one project sees only that project and no actions', async () => {
   const token = await site.tokenOf({ name: 'Ada', role: 'auditor', projects: ['shop'] })
-  const { page, problems } = await site.open('', DESKTOP, token)
+  const { page } = await site.open('', DESKTOP, token)
   await page.getByText('all with an active key').waitFor()
   expect(await page.getByRole('link', { name: 'Administrators' }).count()).toBe(0)
   await page.getByRole('link', { name: 'Projects' }).first().click()
@@ -269,7 +264,6 @@ test('an auditor of one project sees only that project and no actions', async ()
   expect(await page.getByRole('button', { name: 'Register' }).count()).toBe(0)
   await page.getByRole('link', { name: 'shop' }).click()
   await page.getByText('1 active key', { exact: true }).waitFor()
-  expect(await problems('auditor-project')).toEqual([])
   expect(await page.getByRole('button', { name: /Add|Rotate|Revoke|Delete|digest/ }).count()).toBe(0)
   await page.getByRole('link', { name: 'Secrets' }).click()
   await page.getByRole('button', { name: /Versions of DATABASE_URL in production/ }).click()
@@ -277,8 +271,10 @@ test('an auditor of one project sees only that project and no actions', async ()
   expect(await page.getByRole('button', { name: /Restore|Delete/ }).count()).toBe(0)
 })
 
-test.each(['/projects/nobody', '/no/such/page'])('%s shows the page for unknown addresses', async (path) => {
-  const { page, problems } = await site.open(path, DESKTOP, ADMIN_TOKEN)
+test('unknown addresses show a page that says so', async () => {
+  const { page, problems } = await site.open('/projects/nobody', DESKTOP, ADMIN_TOKEN)
+  await page.getByText('Page not found').waitFor()
+  await page.goto(`${site.vault.url}/console/no/such/page`)
   await page.getByText('Page not found').waitFor()
   expect(await problems('not-found')).toEqual([])
 })

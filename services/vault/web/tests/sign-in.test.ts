@@ -99,12 +99,10 @@ test('a session that ends returns to the sign-in and keeps the page', async () =
   // Without the pointer above it, which already reads the projects.
   await page.getByRole('link', { name: 'Projects', exact: true }).dispatchEvent('click')
   await page.getByText('Your session has ended. Sign in again to continue.').waitFor()
-  expect(await problemsOf(visit, 'oidc-ended')).toEqual([])
   await page.getByRole('link', { name: 'Sign in with Example ID' }).click()
   await page.getByRole('heading', { name: 'Projects' }).waitFor()
   expect(new URL(page.url()).pathname).toBe('/console/projects')
   await page.getByRole('button', { name: 'ada@example.org' }).click()
-  expect(await problemsOf(visit, 'oidc-account-administrator')).toEqual([])
 })
 
 test('typed text is kept hidden when the session ends, and continues with the same administrator', async () => {

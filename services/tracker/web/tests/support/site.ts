@@ -12,10 +12,17 @@ export const DESKTOP: View = { width: 1280 }
 export const NARROW: View = { width: 390 }
 
 /** A tracker that serves the built application, and a browser. */
-export type Site = {
+type Site = {
   readonly tracker: TestTracker
-  /** Opens an address as a signed-in member, or as a visitor. @param origin another address of the site */
+  /**
+   * Opens an address as a signed-in member, or as a visitor. Each visitor has a context of their own; a member has one for
+   * each width, because another page in it takes a third of the time.
+   *
+   * @param origin another address of the site
+   */
   open(path: string, view: View, member?: Client, origin?: string): Promise<Visit>
+  /** Closes the pages of visitors, and empties those of members. */
+  leave(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -24,43 +31,68 @@ type Env = Readonly<Record<string, string>>
 const BUILT = new URL('../../dist/index.html', import.meta.url)
 
 /** Starts a tracker with the standard categories, and a browser unless one is given. */
-export async function startSite(env: Env = {}, shared?: Browser): Promise<Site & { readonly browser: Browser }> {
+async function startSite(env: Env = {}, shared?: Browser): Promise<Site & { readonly browser: Browser }> {
   if (!existsSync(BUILT)) throw new Error('the web application is not built: run pnpm build')
   const [tracker, browser] = await Promise.all([startTracker(env), shared ?? launchChromium()])
   await tracker.context.useCases.categories.seed()
-  const visits: Visit[] = []
+  const members = new Map<string, Visit>()
+  const visitors: Visit[] = []
+  const left = new Set<Visit>()
+  const closeVisitors = async (): Promise<void> => {
+    await Promise.all(visitors.splice(0).map(({ context }) => context.close()))
+  }
   return {
     tracker,
     browser,
     open: async (path, view, member, origin = tracker.url) => {
+      const session = member?.cookie
+      const key = [session, view.width, origin].join()
+      const known = members.get(key)
+      if (known !== undefined) {
+        left.delete(known)
+        await known.page.goto(origin + path)
+        return known
+      }
       const visit = await visitPage(browser, {
         ...{ origin, path, view },
         prepare: async (context) => {
-          if (member?.cookie !== undefined)
-            await context.addCookies([{ name: 'session', value: member.cookie, url: origin, httpOnly: true }])
+          if (session !== undefined)
+            await context.addCookies([{ name: 'session', value: session, url: origin, httpOnly: true }])
         },
       })
-      visits.push(visit)
+      if (session === undefined) visitors.push(visit)
+      else members.set(key, visit)
       return visit
+    },
+    leave: async () => {
+      await closeVisitors()
+      for (const visit of members.values()) {
+        if (left.has(visit)) continue
+        left.add(visit)
+        await visit.page.unrouteAll()
+        await visit.page.goto('about:blank')
+      }
     },
     stop: async () => {
       if (shared === undefined) await browser.close()
-      else await Promise.all(visits.map(({ context }) => context.close()))
+      else {
+        await closeVisitors()
+        await Promise.all([...members.values()].map(({ context }) => context.close()))
+      }
       await tracker.stop()
     },
   }
 }
 
-/** One site for all tests of a file. The pages and other sites of a test are closed after it. */
-export function useSite(env?: Env): Omit<Site, 'stop'> & { another(env: Env): Promise<Site> } {
+/** One site for all tests of a file. The pages and other sites of a test are left after it. */
+export function useSite(env?: Env): Pick<Site, 'open' | 'tracker'> & { another(env: Env): Promise<Site> } {
   let site: Awaited<ReturnType<typeof startSite>>
-  const visits: Visit[] = []
   const others: Site[] = []
   beforeAll(async () => {
     site = await startSite(env)
   })
   afterEach(async () => {
-    await Promise.all(visits.splice(0).map(({ context }) => context.close()))
+    await site.leave()
     await Promise.all(others.splice(0).map((other) => other.stop()))
   })
   afterAll(() => site.stop())
@@ -68,11 +100,7 @@ export function useSite(env?: Env): Omit<Site, 'stop'> & { another(env: Env): Pr
     get tracker() {
       return site.tracker
     },
-    open: async (...args) => {
-      const visit = await site.open(...args)
-      visits.push(visit)
-      return visit
-    },
+    open: (...args) => site.open(...args),
     another: async (otherEnv) => {
       const other = await startSite(otherEnv, site.browser)
       others.push(other)

@@ -16,7 +16,10 @@ export type Sent = { readonly url: string; readonly text: string }
 /** A vault that serves the built console, and a browser. */
 type Console = {
   readonly vault: TestVault
-  /** Opens an address below `/console` and signs in with a token, if one is given. */
+  /**
+   * Opens an address below `/console` and signs in with a token, if one is given. Without one, the visit has a context of
+   * its own; a token has one for each width, because another page in it takes a third of the time.
+   */
   open(path: string, view: View, token?: string): Promise<Visit & { readonly sent: readonly Sent[] }>
   /** Adds a named administrator and returns the token. */
   tokenOf(administrator: object): Promise<string>
@@ -24,17 +27,26 @@ type Console = {
 
 const BUILT = new URL('../../dist/index.html', import.meta.url)
 
-/** One empty vault for all tests of a file. The pages of a test are closed after it. */
+/** One empty vault for all tests of a file. The pages of a test are left after it. */
 export function useConsole(env: Readonly<Record<string, string>> = {}): Console {
   let vault: TestVault
   let browser: Browser
-  const visits: Visit[] = []
+  const signedIn = new Map<string, Visit & { readonly sent: Sent[] }>()
+  const others: Visit[] = []
+  const left = new Set<Visit>()
   beforeAll(async () => {
     if (!existsSync(BUILT)) throw new Error('the console is not built: run pnpm build')
     ;[vault, browser] = await Promise.all([startVault(env), launchChromium()])
   })
   afterEach(async () => {
-    await Promise.all(visits.splice(0).map(({ context }) => context.close()))
+    await Promise.all(others.splice(0).map(({ context }) => context.close()))
+    for (const visit of signedIn.values()) {
+      if (left.has(visit)) continue
+      left.add(visit)
+      // Bodies of answers cannot be read any more once the page is another.
+      visit.page.removeAllListeners('response')
+      await visit.page.goto('about:blank')
+    }
   })
   afterAll(async () => {
     await browser.close()
@@ -45,8 +57,16 @@ export function useConsole(env: Readonly<Record<string, string>> = {}): Console 
       return vault
     },
     open: async (path, view, token) => {
+      const key = [token, view.width].join()
+      const known = signedIn.get(key)
+      if (known !== undefined) {
+        left.delete(known)
+        known.sent.splice(0)
+        await known.page.goto(`${vault.url}/console${path}`)
+        return known
+      }
       const sent: Sent[] = []
-      const visit = await visitPage(browser, {
+      const opened = await visitPage(browser, {
         ...{ origin: vault.url, path: `/console${path}`, view },
         prepare: (context) => {
           context.on('request', (request) => {
@@ -56,9 +76,13 @@ export function useConsole(env: Readonly<Record<string, string>> = {}): Console 
           return Promise.resolve()
         },
       })
-      visits.push(visit)
-      if (token !== undefined) await signIn(visit, token)
-      return { ...visit, sent }
+      const visit = { ...opened, sent }
+      if (token === undefined) others.push(visit)
+      else {
+        signedIn.set(key, visit)
+        await signIn(visit, token)
+      }
+      return visit
     },
     tokenOf: async (administrator) => {
       const { body } = await admin(vault.url, 'POST', '/administrators', administrator)

@@ -1,21 +1,22 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
+import { writeAccounting } from '../../tests/support/accounting.ts'
+import { announce } from '../../tests/support/announcer.ts'
 import type { Client } from '../../tests/support/client.ts'
-import { createMember } from '../../tests/support/members.ts'
+import { createAnnouncer, createMember } from '../../tests/support/members.ts'
 import { setLimits } from '../../tests/support/torznab.ts'
 import { requestsAreWritten } from '../../tests/support/torznab-log.ts'
-import { addTorrent, DESKTOP, pressOn, type Site, startSite, tabTo, typeInto, type Visit } from './support/site.ts'
+import { fillCatalogue, RELEASES } from './support/catalogue.ts'
+import { addTorrent, DESKTOP, pressOn, tabTo, typeInto, useSite, type Visit } from './support/site.ts'
 import { useTorznab } from './support/torznab-use.ts'
 
-let site: Site
+const site = useSite({ TRUSTED_PROXIES: '127.0.0.1', ALLOW_PRIVATE_PEERS: 'true', ALLOW_IP_PARAM: 'true' })
 let admin: Client
 
 const ADDRESS = '203.0.113.9'
 
 beforeAll(async () => {
-  site = await startSite({ TRUSTED_PROXIES: '127.0.0.1' })
   admin = await site.tracker.signedIn('admin', 'admin')
 })
-afterAll(() => site.stop())
 
 const open = (search = ''): Promise<Visit> => site.open(`/admin/torznab${search}`, DESKTOP, admin)
 
@@ -26,32 +27,23 @@ async function actions(): Promise<readonly string[]> {
 }
 
 describe('before the first request', () => {
-  test.each([
-    ['?tab=statistics', 'No requests yet.'],
-    ['?tab=users', 'No user has used the API yet.'],
-    ['?tab=requests', 'No refused or anonymous requests.'],
-    ['?tab=blocks', 'No blocked addresses.'],
-  ])('the tab %s has an empty state', async (search, text) => {
-    const { page, problems } = await open(search)
-    await page.getByText(text).waitFor()
-    expect(await problems(`torznab-empty-${search.slice(5)}`)).toEqual([])
-    await page.context().close()
+  test('each tab has an empty state', async () => {
+    for (const [search, text] of [
+      ['?tab=statistics', 'No requests yet.'],
+      ['?tab=users', 'No user has used the API yet.'],
+      ['?tab=requests', 'No refused or anonymous requests.'],
+      ['?tab=blocks', 'No blocked addresses.'],
+    ] as const) {
+      const { page } = await open(search)
+      await page.getByText(text).waitFor()
+    }
   })
 
   test('the connection check warns if there are no releases', async () => {
-    const { page, problems } = await open('?tab=check')
+    const { page } = await open('?tab=check')
     await page.getByRole('button', { name: 'Check connection' }).click()
     await page.getByText('The API works').waitFor()
     await page.getByText('reject an indexer without releases').waitFor()
-    expect(await problems('torznab-check-nothing')).toEqual([])
-    await page.context().close()
-  })
-
-  test('members have no access', async () => {
-    const member = await site.tracker.signedIn('nobody')
-    const { page } = await site.open('/admin/torznab', DESKTOP, member)
-    await page.getByText('Page not found').waitFor()
-    await page.context().close()
   })
 })
 
@@ -102,13 +94,11 @@ describe('an API that is used', () => {
     await page.getByLabel('To', { exact: true }).fill('2025-01-01T00:00')
     await page.getByRole('button', { name: 'Show' }).click()
     await page.getByText('from: must be before to').waitFor()
-    expect(await problems('torznab-statistics-refused')).toEqual([])
     const hour = 3_600_000
     const own = [3, 2].map((hours) => new Date(site.tracker.now() - hours * hour).toISOString())
     await page.goto(`${site.tracker.url}/admin/torznab?from=${own.join('&to=')}`)
     await page.getByRole('figure', { name: 'Requests' }).locator('canvas').waitFor()
     expect(await page.getByLabel('From', { exact: true }).inputValue()).not.toBe('')
-    await page.context().close()
   })
 
   test('each tab shows its data', async () => {
@@ -118,7 +108,6 @@ describe('an API that is used', () => {
       page.getByRole('navigation', { name: 'Torznab API' }).getByRole('link', { name }).click()
     await page.locator('.chart canvas').nth(2).waitFor()
     await page.getByText('Before', { exact: true }).first().waitFor()
-    expect(await problems('torznab-statistics')).toEqual([])
 
     await tab('Settings')
     await page.getByLabel('Strict').check()
@@ -149,11 +138,10 @@ describe('an API that is used', () => {
     await page.getByText('returned 2 releases').waitFor()
     expect(await page.content()).not.toContain(passkey)
     expect(await problems('torznab-check')).toEqual([])
-    await page.context().close()
   })
 
   test('settings are saved by keyboard, refused by their bounds, and are in the admin log', async () => {
-    const { page, problems } = await open('?tab=configuration')
+    const { page } = await open('?tab=configuration')
     await tabTo(page.getByRole('radio', { checked: true }))
     while (!(await page.getByLabel('Generous').isChecked())) await page.keyboard.press('ArrowDown')
     await pressOn(page.getByLabel('Request logging'), 'Space')
@@ -167,11 +155,9 @@ describe('an API that is used', () => {
     await typeInto(page.getByLabel('Window in seconds'), '5')
     await pressOn(page.getByRole('button', { name: 'Save' }), 'Enter')
     await page.getByText('Must be a whole number from 10 to 3600').waitFor()
-    expect(await problems('torznab-configuration-refused')).toEqual([])
     await page.goto(`${site.tracker.url}/admin/torznab?tab=requests`)
     await page.getByText('New requests are not logged').waitFor()
     await admin.patch('/api/admin/torznab/settings', { preset: 'default', logging: true })
-    await page.context().close()
   })
 
   test('an administrator finds a user by keyboard, blocks and unblocks them, and resets their passkey', async () => {
@@ -207,11 +193,10 @@ describe('an API that is used', () => {
     await page.getByText('Passkey reset.').waitFor()
     expect(await passkeyOfBob()).not.toBe(before)
     expect((await actions()).slice(0, 3)).toEqual(['user.passkey.reset', 'user.update', 'user.update'])
-    await page.context().close()
   })
 
   test('the log is narrowed by keyboard: by user, function, outcome and time, all in the address', async () => {
-    const { page, problems } = await open('?tab=requests')
+    const { page } = await open('?tab=requests')
     await typeInto(page.getByLabel('User'), 'alice')
     await typeInto(page.getByLabel('Function'), 'tvsearch')
     await typeInto(page.getByLabel('Outcome'), 'Success')
@@ -224,11 +209,9 @@ describe('an API that is used', () => {
     await typeInto(page.getByLabel('User'), 'nobody-of-this-name')
     await pressOn(page.getByRole('button', { name: 'Show' }), 'Enter')
     await page.getByText('No matching requests.').waitFor()
-    expect(await problems('torznab-requests-none')).toEqual([])
     await page.goBack()
     await page.getByText('alice').first().waitFor()
     expect(await page.getByLabel('User').inputValue()).toBe('alice')
-    await page.context().close()
   })
 
   test('an administrator lifts the block of an address and of a user by keyboard', async () => {
@@ -238,11 +221,10 @@ describe('an API that is used', () => {
     await pressOn(page.getByRole('button', { name: 'Unblock heavy' }), 'Enter')
     await page.getByText('No blocked users.').waitFor()
     expect((await actions()).slice(0, 2)).toEqual(['user.update', 'torznab.unblock'])
-    await page.context().close()
   })
 
   test('the connection check is limited to categories and explains refusals', async () => {
-    const { page, problems } = await open('?tab=check')
+    const { page } = await open('?tab=check')
     const check = () => pressOn(page.getByRole('button', { name: 'Check connection' }), 'Enter')
     await page.getByLabel('Categories').fill('5030, 5040')
     await check()
@@ -265,7 +247,6 @@ describe('an API that is used', () => {
     }
     await admin.patch('/api/admin/torznab/settings', { enabled: false })
     await failed('Capabilities', /the API is disabled in the settings\.$/)
-    expect(await problems('torznab-check-off')).toEqual([])
     await admin.patch('/api/admin/torznab/settings', { enabled: true, searchLimit: 1 })
     await failed('Search', /a limit was reached\. Try again in/)
     await admin.patch('/api/admin/torznab/settings', { preset: 'generous' })
@@ -280,6 +261,103 @@ describe('an API that is used', () => {
       await page.unroute(path)
     }
     await admin.patch('/api/admin/torznab/settings', { preset: 'default' })
-    await page.context().close()
+  })
+})
+
+describe('the swarms', () => {
+  let film: string
+
+  beforeAll(async () => {
+    const { tracker } = site
+    const uploader = await createMember(tracker, 'uploader')
+    await fillCatalogue(tracker, uploader.client)
+    const [torrent] = await tracker.sql<{ id: string; hash: string }>(
+      `select id, encode(info_hash, 'hex') as hash from torrents where name = $1`,
+      [RELEASES.film],
+    )
+    film = torrent?.id ?? ''
+    const clients = ['-qB5010-', '-TR4060-', '-DE2110-', '-lt0D80-']
+    for (const [index, name] of ['maria', 'a.member.with.a.long.name-0001', 'jonas', 'ada'].entries())
+      await announce(tracker.url, (await createAnnouncer(tracker, name)).passkey, {
+        infoHash: torrent?.hash ?? '',
+        peerId: `${clients[index] ?? ''}abcdefghijkl`,
+        event: 'started',
+        left: index < 2 ? 0 : index * 9_000_000_000,
+        uploaded: index * 123_456_789_000,
+        downloaded: index * 3_000_000_000,
+        ip: index === 1 ? '2001:db8:85a3:8d3:1319:8a2e:370:7348' : `198.51.100.${String(index + 7)}`,
+      })
+    tracker.holdClock()
+    await writeAccounting(tracker)
+    // The clock is stopped, so no further sample is taken.
+    await tracker.context.useCases.swarmStatistics.sample()
+    await tracker.sql('delete from swarm_samples')
+    await tracker.sql(`insert into swarm_samples (span, start, samples, swarms, seeders, leechers, announces, refused)
+      select 'minute', date_trunc('minute', now()) - n * interval '1 minute', 1, 60,
+        2400 + round(400 * sin(n / 220.0)), 420 + round(160 * cos(n / 180.0)), 150 + n % 17, n % 7
+      from generate_series(1, 1400) as n where n not between 500 and 560`)
+  })
+
+  test('staff see totals, history and busiest torrents, in a range and order of the address, with live counts', async () => {
+    const { page, problems } = await site.open('/admin/swarms', DESKTOP, admin)
+    await page.getByRole('heading', { name: 'Busiest torrents' }).waitFor()
+    await page.getByRole('link', { name: 'Distant.Shores.S01E' }).first().waitFor()
+    await page.locator('.u-over').nth(1).waitFor()
+    expect(await problems('swarms')).toEqual([])
+    await page.getByRole('link', { name: '7 days' }).click()
+    await page.waitForURL('**/admin/swarms?range=7d')
+    await page.getByText('No data for this range.').waitFor()
+    await page.getByLabel('Order').selectOption('Most leechers')
+    await page.waitForURL('**/admin/swarms?range=7d&busiest=leechers')
+    await page.goBack()
+    await page.goBack()
+    await page.locator('.u-over').first().waitFor()
+    await page.getByText('Values of Peers as a table').click()
+    const values = page.getByRole('region', { name: 'Values of Peers' }).getByRole('row')
+    await values.nth(288).waitFor()
+    expect(await values.count()).toBe(289)
+
+    const peers = page.locator('.numbers dd').first()
+    const before = await peers.textContent()
+    await site.tracker.sql('update torrent_stats set seeders = seeders + 1000 where seeders > 0')
+    for (let tries = 0; (await peers.textContent()) === before; tries += 1) {
+      expect(tries).toBeLessThan(100)
+      await page.waitForTimeout(200)
+    }
+  })
+
+  test('an administrator sees the peers of a torrent with addresses', async () => {
+    const { page, problems } = await site.open(`/admin/swarms/${film}`, DESKTOP, admin)
+    await page.getByRole('heading', { name: RELEASES.film }).waitFor()
+    await page.getByText('Transmission 4.0.6').waitFor()
+    await page.getByText('198.51.100.7:6881').waitFor()
+    await page.getByText('16.8 GiB (29 %)').waitFor()
+    expect(await problems('swarm-peers')).toEqual([])
+  })
+
+  test('a moderator sees no addresses; a member can open neither the page nor that of the API', async () => {
+    const moderator = await site.tracker.signedIn('moderator', 'moderator')
+    const { page } = await site.open('/admin/swarms', DESKTOP, moderator)
+    await page.getByLabel('Order').waitFor()
+    await page.goto(`${site.tracker.url}/admin/swarms/${film}`)
+    await page.getByText('qBittorrent 5.0.1').waitFor()
+    expect(await page.content()).not.toContain('198.51.100')
+    expect(await page.getByRole('columnheader', { name: 'Address' }).count()).toBe(0)
+
+    const member = await site.tracker.signedIn('nobody')
+    for (const path of [`/admin/swarms/${film}`, '/admin/torznab']) {
+      const other = await site.open(path, DESKTOP, member)
+      await other.page.getByText('Page not found').waitFor()
+    }
+  })
+
+  test('an unknown torrent, an empty page and a failed request are explained', async () => {
+    const { page } = await site.open('/admin/swarms/01890a5d-ac96-774b-bcce-b302099a8057', DESKTOP, admin)
+    await page.getByText('Page not found').waitFor()
+    await page.goto(`${site.tracker.url}/admin/swarms/${film}?page=9`)
+    await page.getByText('No peers on this page.').waitFor()
+    await page.route('**/api/admin/swarms*', (route) => route.abort())
+    await page.getByRole('link', { name: 'All swarms' }).click()
+    await page.getByText('Could not reach the server.').first().waitFor()
   })
 })
