@@ -107,8 +107,8 @@ async function stopWorkers(): Promise<void> {
   const ended = workers.map(
     (worker) =>
       new Promise<boolean>((resolve) =>
-        // A worker without its signal handlers yet ends by our SIGTERM.
-        worker.once('exit', (code, signal) => resolve(code === 0 || signal === 'SIGTERM')),
+        // A worker without its signal handlers yet ends by our SIGTERM, or by Ctrl-C in a terminal.
+        worker.once('exit', (code, signal) => resolve(code === 0 || signal === 'SIGTERM' || signal === 'SIGINT')),
       ),
   )
   for (const worker of workers) worker.process.kill('SIGTERM')

@@ -228,6 +228,15 @@ test('a signal to all processes, as from a terminal, stops them after they answe
   for (const worker of workers) expect(() => process.kill(worker, 0)).toThrow()
 })
 
+test('a signal to all processes while workers start ends them with 0', async () => {
+  const { process: starting } = await startTrackerProcess({ ...environment(), TRACKER_WORKERS: '2' }, () =>
+    Promise.resolve(true),
+  )
+  await eventually(() => childrenOf(starting.pid).length === 2)
+  for (const each of [starting.pid, ...childrenOf(starting.pid)]) process.kill(each, 'SIGINT')
+  expect((await starting.exited).code).toBe(0)
+})
+
 test('a signal to the first process stops all, and only the last worker shortens the connection queue', async () => {
   const tracker = await startTwoWorkers()
   const { pid, exited } = tracker.process

@@ -11,8 +11,14 @@ import {
 /** The service in a separate process. */
 export type TrackerProcess = { readonly url: string; readonly process: ManagedProcess; log(): string }
 
-/** Starts the service and returns once it is ready. */
-export async function startTrackerProcess(env: Readonly<Record<string, string>>): Promise<TrackerProcess> {
+const isReady = async (url: string): Promise<boolean> =>
+  (await fetch(`${url}/ready`).catch(() => undefined))?.ok === true
+
+/** Starts the service and returns once it is ready, or at once if `isUp` says so. */
+export async function startTrackerProcess(
+  env: Readonly<Record<string, string>>,
+  isUp: (url: string) => Promise<boolean> = isReady,
+): Promise<TrackerProcess> {
   const folder = temporaryFolder('tracker-process')
   const port = await freePort()
   const url = `http://127.0.0.1:${String(port)}`
@@ -36,7 +42,7 @@ export async function startTrackerProcess(env: Readonly<Record<string, string>>)
     stopSignal: 'SIGTERM',
     graceMs: 12_000,
     phase: 0,
-    answers: async () => (await fetch(`${url}/ready`).catch(() => undefined))?.ok === true,
+    answers: () => isUp(url),
   })
   return { url, process, log: () => readFileSync(logFile, 'utf8') }
 }
