@@ -54,7 +54,14 @@ export function CategoryTable({ tree }: Props) {
             <Button kind="main" isBusy={save.isPending} onClick={() => save.mutate(order)}>
               Save order
             </Button>
-            <Button onClick={() => setOrder(undefined)}>Discard order</Button>
+            <Button
+              onClick={() => {
+                setOrder(undefined)
+                setSaid('')
+              }}
+            >
+              Discard order
+            </Button>
           </div>
         )}
       </div>
