@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { eventually } from '@vault-and-tracker/dev-env'
+import { eventually, TRIALS } from '@vault-and-tracker/dev-env'
 import { writeAccounting } from './support/accounting.ts'
 import { announce, percentBytes, type Reply, rawGet } from './support/announcer.ts'
 import { createAnnouncer, createMember, type TestMember, uploadTorrent } from './support/members.ts'
@@ -95,7 +95,7 @@ test('a banned member can only sign out', async () => {
 })
 
 test('the last active administrator remains, even if two demote each other concurrently', async () => {
-  for (let round = 0; round < 4; round++) {
+  for (let round = 0; round < 4 * TRIALS; round++) {
     const name = `second-${String(round)}`
     const client = await tracker.signedIn(name, 'admin')
     const id = (await client.get('/api/user/me')).member('id')

@@ -56,6 +56,8 @@ const ACCOUNTED_LIFE = {
 }
 
 let tracker: TestTracker
+/** The same with the usual shortest interval between announces. */
+let usual: TestTracker
 let folder: string
 
 beforeAll(async () => {
@@ -68,8 +70,10 @@ beforeAll(async () => {
     MIN_ANNOUNCE_INTERVAL: '1',
   })
   await tracker.context.useCases.categories.seed()
+  usual = await tracker.replica({ PORT: String(await freePort()), MIN_ANNOUNCE_INTERVAL: '900' })
 })
 afterAll(async () => {
+  await usual.stop()
   await tracker.stop()
   removeTemporaryFolder(folder)
 })
@@ -164,17 +168,20 @@ test('the npm client announces to a private tracker and scrapes the URL that it 
   const other = await createAnnouncer(tracker, 'npm-other')
   const { infoHash } = await uploadTorrent(uploader, 'Torrent of the npm client')
   await announce(tracker.url, uploader.passkey, { infoHash, left: 0, port: 7001, event: 'started' })
-  const life = await npmClient(`${tracker.url}/announce?passkey=${other.passkey}`, infoHash)
+  const life = await npmClient(`${usual.url}/announce?passkey=${other.passkey}`, infoHash)
   expect(life).toEqual(ACCOUNTED_LIFE)
   expect(await snatchesOf(infoHash, other.passkey)).toBe(1)
 })
 
 test('the npm client announces to an open tracker and scrapes it', async () => {
   const open = await startTracker({ ALLOW_PRIVATE_PEERS: 'true', TRACKER_MODE: 'open' })
-  const infoHash = 'c0'.repeat(20)
-  await announce(open.url, undefined, { infoHash, left: 0, port: 7001, event: 'started' })
-  await expect(npmClient(`${open.url}/announce`, infoHash)).resolves.toEqual(LIFE)
-  await open.stop()
+  try {
+    const infoHash = 'c0'.repeat(20)
+    await announce(open.url, undefined, { infoHash, left: 0, port: 7001, event: 'started' })
+    await expect(npmClient(`${open.url}/announce`, infoHash)).resolves.toEqual(LIFE)
+  } finally {
+    await open.stop()
+  }
 })
 
 test('two npm clients connect through WebSockets, and receive the counts of the tracker', async () => {
@@ -182,7 +189,7 @@ test('two npm clients connect through WebSockets, and receive the counts of the 
   const other = await createAnnouncer(tracker, 'socket-other')
   const { infoHash } = await uploadTorrent(uploader, 'Torrent of two npm clients')
   const urls = [uploader.passkey, other.passkey].map(
-    (passkey) => `${tracker.url.replace('http', 'ws')}/announce?passkey=${passkey}`,
+    (passkey) => `${usual.url.replace('http', 'ws')}/announce?passkey=${passkey}`,
   )
   const socketScript = fileURLToPath(new URL('support/npm-socket-client.mjs', import.meta.url))
   const { stdout } = await promisify(execFile)(process.execPath, [socketScript, ...urls, infoHash], {
@@ -214,7 +221,7 @@ test('the clients of the demo complete a torrent only with intact data', async (
   const damaged = await swarmOf('Damaged book', 'other data')
   const intact = await swarmOf('Intact book', 'Intact book')
   const stopping = new AbortController()
-  await startDemoClients(tracker.url, [damaged, intact], stopping.signal, 0)
+  await startDemoClients(usual.url, [damaged, intact], stopping.signal, 0)
   try {
     await eventually(async () => {
       await writeAccounting(tracker)

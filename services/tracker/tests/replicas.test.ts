@@ -111,7 +111,7 @@ test("replicas share peers, and apply each other's passkey resets", async () => 
   expect(accepted.fields['complete']).toBe(1)
 })
 
-test('an outage and data loss of Redis close no socket, delay no offer, and end with the next announces', async () => {
+test('while Redis is down, sockets stay open and offers arrive; peers return with their next announce', async () => {
   const infoHash = await newTorrent()
   const dataDir = temporaryFolder('websocket-redis')
   const redis = await startRedis({ dataDir, durable: false })
@@ -146,6 +146,7 @@ test('an outage and data loss of Redis close no socket, delay no offer, and end 
   }
 })
 
+// The last tests end the processes.
 test('the peers of a killed process leave the counts', async () => {
   const infoHash = await newTorrent()
   const survivor = await connect(one.url, 0)

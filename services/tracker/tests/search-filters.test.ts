@@ -207,7 +207,7 @@ async function checkFacets(filters: Readonly<Record<string, string>>, member: Te
 }
 
 /**
- * Totals are exact up to 500, unless a condition that no index has needs to be checked for too many torrents. Inexact
+ * Totals are exact up to 250, unless a condition that no index has needs to be checked for too many torrents. Inexact
  * ones are less than the number of matches.
  */
 function checkTotal(found: Total, filters: Readonly<Record<string, string>>, member: TestMember): void {
@@ -259,13 +259,16 @@ async function check(query: Readonly<Record<string, string>>, member: TestMember
   ])
 }
 
+/** Filters whose first value matches everything or nothing, or whose values are looked up in different ways. */
+const HAS_FACETS_BY_VALUE = new Set(['search', 'alive', 'mine', 'minSize', 'maxSize'])
+
 describe(`a list of ${TORRENTS} torrents made at random (seed ${SEED}) has what a scan finds`, () => {
   test.each(Object.entries(FILTERS).flatMap(([name, values]) => values.map((value) => [name, value] as const)))(
     '%s=%s',
     async (name, value) => {
       for (const member of name === 'mine' ? members : members.slice(0, 1)) {
         await check({ [name]: value }, member)
-        if (value === FILTERS[name]?.[0]) await checkFacets({ [name]: value }, member)
+        if (HAS_FACETS_BY_VALUE.has(name) || value === FILTERS[name]?.[0]) await checkFacets({ [name]: value }, member)
       }
     },
   )
@@ -282,7 +285,7 @@ describe(`a list of ${TORRENTS} torrents made at random (seed ${SEED}) has what 
     for (let i = 0; i < QUERIES; i++) {
       const names = Array.from({ length: 2 + Math.floor(random() * 2) }, () => pick(random, Object.keys(FILTERS)))
       const filters = Object.fromEntries(names.map((name) => [name, pick(random, FILTERS[name] ?? [])]))
-      const page = { page: String(pick(random, [1, 1, 2, 9])), limit: String(pick(random, [10, 100])) }
+      const page = { page: String(pick(random, [1, 1, 2, 5])), limit: String(pick(random, [10, 100])) }
       const order = { sort: pick(random, SORTS), order: pick(random, ['asc', 'desc']) }
       const member = pick(random, members)
       await check({ ...filters, ...page, ...order }, member)

@@ -225,7 +225,7 @@ describe('the other lists', () => {
     ['invites', 25],
     ['categories', 1_000],
     ['managed categories', 1_000],
-  ])('that of %s is paginated in the same way', async (name, limit) => {
+  ])('the list of %s is paginated in the same way', async (name, limit) => {
     const path = paths.get(name) ?? ''
     const read = async (query: string) => (await admin.get(path + query)).json as List
     const all = await read('')

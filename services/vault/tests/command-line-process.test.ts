@@ -181,8 +181,10 @@ describe('run --watch', () => {
     await put('database', 'main', 'HOST', 'one')
     await put('shop', 'common', 'A', 'first')
     await put('shop', 'common', 'DB', '${database.main.HOST}', true)
-    const [version] = (await admin(url, 'GET', '/projects/shop/secrets?env=production')).body as { id: string }[]
-    if (version !== undefined) await admin(url, 'DELETE', `/secrets/${version.id}`)
+    type Listed = { id: string; key: string }
+    const listed = (await admin(url, 'GET', '/projects/shop/secrets?env=production')).body as Listed[]
+    const own = listed.find((secret) => secret.key === 'A')
+    if (own !== undefined) await admin(url, 'DELETE', `/secrets/${own.id}`)
     await admin(url, 'PUT', '/projects/shop/environments/production', { parent: 'common' })
     const file = newFile()
     const script = `require('fs').appendFileSync('${file}', process.env.A + ' ' + process.env.DB + '\\n')

@@ -57,15 +57,17 @@ test('after kill -9 between nonce and answer a GET and a PUT are refused as repl
     }),
   )
   const answers = Promise.all(inits.map((init) => send(url, init).catch(() => 'no answer')))
-  await eventually(async () => {
-    const waiting = `select 1 from pg_locks where not granted and relation = 'audit'::regclass`
-    return (await sql(waiting)).length >= inits.length
-  })
-  await service.process.kill()
+  try {
+    await eventually(async () => {
+      const waiting = `select 1 from pg_locks where not granted and relation = 'audit'::regclass`
+      return (await sql(waiting)).length >= inits.length
+    })
+  } finally {
+    await service.process.kill()
+    await sql('rollback')
+    service = await startVaultProcess({ ...options, port: service.port })
+  }
   expect(await answers).toEqual(['no answer', 'no answer'])
-  await sql('rollback')
-
-  service = await startVaultProcess({ ...options, port: service.port })
   for (const init of inits) {
     const again = await send(url, init)
     expect([again.status, again.body]).toEqual([401, { error: 'replayed_nonce' }])
@@ -74,7 +76,8 @@ test('after kill -9 between nonce and answer a GET and a PUT are refused as repl
   expect([fetched.status, fetched.body]).toEqual([200, { BEFORE: 'BEFORE' }])
   const left = await sql(
     `select s.key, s.version, count(v.version)::int as versions
-     from secrets s left join secret_versions v on v.secret_id = s.id group by s.id`,
+     from secrets s join projects p on p.uid = s.project_uid left join secret_versions v on v.secret_id = s.id
+     where p.name = 'killed' group by s.id`,
   )
   expect(left).toEqual([{ key: 'BEFORE', version: 1, versions: 1 }])
   const puts = await sql(`select detail->>'key' as key from audit where project_id = 'killed' and action = 'put'`)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { eventually } from '@vault-and-tracker/dev-env'
+import { eventually, TRIALS } from '@vault-and-tracker/dev-env'
 import { type Answer, admin, createProject, type Key, send, signedSend, statusAndError } from './support/client.ts'
 import { rows } from './support/rows.ts'
 import { connectSql } from './support/sql.ts'
@@ -112,7 +112,7 @@ test('refuses a cycle', async () => {
 test('simultaneous changes at two replicas make no cycle and no deeper chain', async () => {
   const statuses = async (...changes: Promise<Answer>[]) =>
     (await Promise.all(changes)).map(({ status }) => status).toSorted()
-  for (let round = 0; round < 5; round++) {
+  for (let round = 0; round < 5 * TRIALS; round++) {
     project = `race-${String(round)}`
     await createProject(vault.url, project)
     await put('a', 'A')

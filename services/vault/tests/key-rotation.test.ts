@@ -83,7 +83,7 @@ test('refuses incorrect arguments, an unknown key, and a keyring that is not in 
 })
 
 test('the program runs the command', async () => {
-  const usage = await fixture.keys('--help')
+  const usage = await captureCommand((terminal) => runCommand(keyringCommand, terminal), { args: ['--help'], env: {} })
   expect(usage).toMatchObject({ status: 0, stderr: '', stdout: expect.stringContaining('retire') })
   const status = await runProgram('commands/keyring.command', ['status'], fixture.env)
   expect([status.status, status.stderr]).toEqual([0, ''])

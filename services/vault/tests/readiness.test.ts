@@ -103,11 +103,16 @@ test('refuses to start with a missing or changed key-encryption key', async () =
   const removed = messageOf(await startFailure({}, keyring('2027-01', randomBytes(32).toString('base64'))))
   expect(removed).toContain(`key 2026-11 (fingerprint ${fingerprint}) is in use`)
 
-  const changed = messageOf(await startFailure({}, keyring('2026-11', randomBytes(32).toString('base64'))))
-  expect(changed).toMatch(
+  const folder = temporaryFolder('readiness-keyring')
+  const env = keyring('2026-11', randomBytes(32).toString('base64'))
+  const changed = await spawnVaultProcess({ folder, ...stores({}), env })
+  expect((await changed.process.exited).code).toBe(1)
+  expect(changed.log()).toMatch(
     new RegExp(`key 2026-11 differs: .*fingerprint ${fingerprint}, the keyring has (?!${fingerprint})[0-9a-f]{16}`),
   )
-  expect(`${removed}${changed}`).not.toContain(old)
+  for (const material of [old, env.VAULT_KEYRING.split(':')[1]])
+    expect(`${removed}${changed.log()}`).not.toContain(material)
+  removeTemporaryFolder(folder)
   expect(await vault.sql('select * from keks order by kek_id')).toEqual(known)
 
   const again = await vault.replica(keyring('2026-11', old))

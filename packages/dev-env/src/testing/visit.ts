@@ -32,6 +32,11 @@ export type Visit = {
    * widths and both themes. With SCREENSHOTS set, saves pictures in that folder.
    */
   readonly problems: (name: string) => Promise<readonly string[]>
+  /**
+   * Leaves the page for another test: empty, with its first width and colours, and with nothing in its storage but the
+   * account. Returns the errors of scripts and of the content security policy since the last check.
+   */
+  readonly leave: () => Promise<readonly string[]>
 }
 
 const require = createRequire(import.meta.url)
@@ -60,8 +65,8 @@ export async function visitPage(
   const failures: string[] = []
   page.on('pageerror', (error) => failures.push(`error: ${error.message}`))
   page.on('console', (message) => {
-    // The browser logs refused requests itself. They are not errors of the page.
-    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
+    // The browser logs refused requests itself, and the application the end of a session. These are not its errors.
+    if (message.type() === 'error' && !/^(?:Failed to load resource|ApiError: Sign in first)/.test(message.text()))
       failures.push(`console: ${message.text()}`)
   })
   page.on('request', (request) => {
@@ -72,7 +77,7 @@ export async function visitPage(
         .replace(/^blob:/, '')
         .startsWith(`${origin}/`)
     )
-      failures.push(`request to ${request.url()}`)
+      failures.push(`${ELSEWHERE}${request.url()}`)
   })
   await page.goto(origin + path)
   const other = VIEWS.find(({ width }) => width !== view.width) ?? view
@@ -101,10 +106,27 @@ export async function visitPage(
       if (TRIALS > 1) await check(other, 'light', 'colours')
       await page.setViewportSize(sizeOf(view))
       await page.emulateMedia({ colorScheme: 'light' })
-      return [...failures, ...found]
+      return [...failures.splice(0), ...found]
+    },
+    async leave() {
+      const errors = failures.filter((failure) => !failure.startsWith(ELSEWHERE))
+      await page.unrouteAll()
+      // A page that could not be loaded has no storage.
+      await page.evaluate(CLEAR_STORAGE).catch(() => undefined)
+      await page.goto('about:blank')
+      await page.setViewportSize(sizeOf(view))
+      await page.emulateMedia({ colorScheme: 'light' })
+      failures.splice(0)
+      return errors
     },
   }
 }
+
+/** How a failure begins that is a request to another origin, such as the one to a sign-in provider. */
+const ELSEWHERE = 'request to '
+
+const CLEAR_STORAGE = `for (const storage of [localStorage, sessionStorage])
+  for (const key of Object.keys(storage)) if (key !== 'account') storage.removeItem(key)`
 
 function sizeOf({ width }: View): { width: number; height: number } {
   return { width, height: width === 390 ? 844 : 800 }

@@ -99,7 +99,7 @@ test('each tab is an entry of the browser history', async () => {
 
 test('the theme and a compact density are switched and remembered, and apply before the application loads', async () => {
   await addTorrent(member, 'Paper.Moons.2024.1080p')
-  const { page } = await site.open('/torrents', DESKTOP, await site.tracker.signedIn('choosing'))
+  const { page, problems } = await site.open('/torrents', DESKTOP, await site.tracker.signedIn('choosing'))
   const ground = (): Promise<string> => page.evaluate('getComputedStyle(document.documentElement).backgroundColor')
   const height = (): Promise<number> =>
     page.evaluate(`document.querySelector('tbody tr').getBoundingClientRect().height`)
@@ -117,6 +117,7 @@ test('the theme and a compact density are switched and remembered, and apply bef
   await page.getByRole('row', { name: 'Paper.Moons' }).waitFor()
   expect(await ground()).not.toBe(light)
   expect(await height()).toBe(compact)
+  expect(await problems('torrents-compact')).toEqual([])
 
   await page.route('**/assets/index-*.js', (route) => route.abort())
   await page.reload()

@@ -343,6 +343,7 @@ describe('saved searches', () => {
     await page.getByRole('link', { name: 'Bookmarks' }).click()
     await counted(visit, '1 torrent')
     expect(await names(visit)).toEqual([GERMAN])
+    expect(await visit.problems('bookmarks')).toEqual([])
     await page.getByRole('link', { name: GERMAN, exact: true }).click()
     await page.getByRole('button', { name: 'Remove bookmark' }).press('Enter')
     await page.getByRole('button', { name: 'Bookmark', exact: true }).waitFor()

@@ -42,7 +42,7 @@ describe('statistics', () => {
     }
   })
 
-  test('members see their transfers, in all and per day of a range in the address, and choose who else does', async () => {
+  test('members see their transfers, in total and per day, and choose who else sees them', async () => {
     const { page, problems } = await site.open('/me', DESKTOP, member.client)
     await page.getByText('4.50', { exact: true }).waitFor()
     await page.getByText('4.00 TiB transferred').waitFor()
@@ -138,7 +138,7 @@ test('a member creates an invite that a visitor can use, and revokes it, by keyb
   expect((await member.get('/api/user/invites')).json).toMatchObject({ total: 1 })
 })
 
-test('a member who revokes an invite that was used in the meantime sees by whom; staff have any number', async () => {
+test('a moderator has any number of invites, and sees who used one before it was revoked', async () => {
   const member = await site.tracker.signedIn('overtaken', 'moderator')
   const made = await member.post('/api/user/invites')
   const { page } = await site.open('/me?tab=invites', DESKTOP, member)
@@ -198,6 +198,7 @@ describe('notices', () => {
   test('the bell counts notices, which lead to their torrents and are marked as read by keyboard', async () => {
     const { page, problems } = await site.open('/notices', DESKTOP, member)
     await page.getByText('No notices yet.').waitFor()
+    expect(await problems('notices-empty')).toEqual([])
     const id = await addTorrent(member, 'Night.Harbour.S01E01.1080p.WEB.H264-GROUP')
     await staff.post(`/api/admin/torrents/${id}/reject`, { reason: 'The second file is missing.' })
     await staff.post(`/api/admin/torrents/${id}/approve`)

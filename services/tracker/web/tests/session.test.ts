@@ -18,7 +18,7 @@ async function signIn({ page }: Visit, password = PASSWORD, username = 'alice'):
   await page.getByRole('button', { name: 'Sign in' }).click()
 }
 
-test('a visitor signs in, unless with another address than PUBLIC_URL, and continues to the requested page', async () => {
+test('signing in at another address than PUBLIC_URL names the setting; otherwise the requested page follows', async () => {
   const visit = await site.open('/torrents?search=harbour&sort=size', NARROW)
   const { page, problems } = visit
   await page.waitForURL('**/login?next=**')
@@ -118,7 +118,7 @@ test('an invited visitor creates an account', async () => {
   expect(await page.getByText('Please read and accept').count()).toBe(0)
 })
 
-test('an open site with its own name lets visitors register until it is closed, and shows the name, as Torznab does', async () => {
+test('an open site lets visitors register until it is closed, and its name is shown on pages and in Torznab', async () => {
   const named = await site.another({ REGISTRATION: 'open', SITE_NAME: 'Films & Friends' })
   const { page } = await named.open('/login', DESKTOP)
   await page.locator('.brand', { hasText: 'Films & Friends' }).waitFor()
@@ -181,6 +181,7 @@ test('the code in the log creates the first administrator, who comes to a checkl
 
   await page.goto(`${fresh.tracker.url}/setup`)
   await page.getByText('already set up').waitFor()
+  expect(await problems('setup-closed')).toEqual([])
   await page.getByRole('link', { name: 'Sign in instead' }).click()
   await page.getByLabel('Username').waitFor()
   expect(await page.getByText('no administrator yet').count()).toBe(0)

@@ -270,7 +270,7 @@ test('the category is chosen by its full name, and ids of other catalogues are c
 
 test('a dialog with typed text closes only after a question', async () => {
   const id = (await staff.upload(makeTorrent('Typed.2024.1080p'), { category: 'movies' })).member('id')
-  const { page } = await site.open('/torrents?search=typed', DESKTOP, staff)
+  const { page, problems } = await site.open('/torrents?search=typed', DESKTOP, staff)
   await page.getByRole('link', { name: 'Typed.2024.1080p', exact: true }).click()
   await page.waitForURL(`**/torrents/${id}`)
   const opener = page.getByRole('button', { name: 'Edit torrent' })
@@ -284,6 +284,7 @@ test('a dialog with typed text closes only after a question', async () => {
   const asked = page.getByRole('dialog', { name: 'Discard changes?' })
   await page.keyboard.press('Escape')
   await asked.waitFor()
+  expect(await problems('discard-dialog')).toEqual([])
   await page.keyboard.press('Escape')
   await asked.waitFor({ state: 'detached' })
   await page.goBack()

@@ -56,8 +56,9 @@ test('a member uploads a torrent by keyboard, corrects the preview, and download
 })
 
 test('files that are not a .torrent, or that the API refuses, are reported; a file can be dropped on the page', async () => {
-  const { page } = await site.open('/upload', DESKTOP, member)
+  const { page, problems } = await site.open('/upload', DESKTOP, member)
   await page.getByText('or drop it here').waitFor()
+  expect(await problems('upload')).toEqual([])
   const choose = (name: string, text: string) =>
     page.locator('#torrent-file').setInputFiles(fileOf(name, Buffer.from(text)))
   await choose('broken', 'not bencoded')
@@ -67,6 +68,10 @@ test('files that are not a .torrent, or that the API refuses, are reported; a fi
   await page.getByText('Could not read this file.').waitFor()
   expect(await report.count()).toBe(0)
   await choose('no torrent', 'd3:agei3ee')
+  await report.waitFor()
+  await choose('empty', 'd4:infod6:lengthi0e4:name1:a12:piece lengthi16384e6:pieces0:ee')
+  await report.waitFor({ state: 'detached' })
+  await choose('a list', 'le')
   await report.waitFor()
   const text = makeTorrent('Dropped.2024.1080p').toString('base64')
   await page.evaluate(`{

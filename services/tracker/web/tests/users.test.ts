@@ -297,16 +297,19 @@ describe('the page of a user for others', () => {
     await page.getByText('Page not found').waitFor()
   })
 
-  test('private statistics are shown to staff, whom the page leads to that of administrators', async () => {
+  test('private statistics are shown to a moderator, and to an administrator, who can go on to manage the user', async () => {
     await shown.client.patch('/api/user/me', { statsPublic: false })
-    const { page, problems } = await site.open(`/users/${shown.id}`, DESKTOP, admin)
+    const moderator = await site.tracker.signedIn('reads-users', 'moderator')
+    const { page, problems } = await site.open(`/users/${shown.id}`, DESKTOP, moderator)
     await page.getByText('Seed time').waitFor()
     await page.locator('.u-over').first().waitFor()
+    expect(await page.getByRole('link', { name: 'Manage user' }).count()).toBe(0)
     expect(await problems('user-staff')).toEqual([])
     await page.getByRole('link', { name: '90 days' }).click()
     await page.waitForURL(`**/users/${shown.id}?days=90`)
-    await page.getByRole('link', { name: 'Manage user' }).click()
-    await page.waitForURL(`**/admin/users/${shown.id}`)
+    const manager = await site.open(`/users/${shown.id}`, DESKTOP, admin)
+    await manager.page.getByRole('link', { name: 'Manage user' }).click()
+    await manager.page.waitForURL(`**/admin/users/${shown.id}`)
   })
 
   test('the account of a member leads to their public page, and back', async () => {

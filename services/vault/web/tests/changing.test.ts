@@ -158,6 +158,7 @@ test('a key for a person is added next to the others, and revoked without affect
   await page.getByLabel('Show expired and revoked keys').check()
   await page.getByRole('rowheader', { name: 'dana revoked' }).waitFor()
   expect(new URL(page.url()).search).toBe('?ended=yes')
+  expect(await problems('ended-keys')).toEqual([])
   expect(await page.getByRole('button', { name: /dana/ }).count()).toBe(0)
   expect((await admin(site.vault.url, 'GET', '/projects/shop/keys')).body).toMatchObject([{ name: 'default' }])
 
@@ -188,12 +189,13 @@ test('a rotation keeps the expiry of the key to the second, unless it is changed
 test('the 51st key is refused with the limit', async () => {
   for (let i = 0; i < 48; i++)
     await admin(site.vault.url, 'POST', '/projects/newsletter/keys', { name: `p${String(i)}` })
-  const { page } = await site.open('/projects/newsletter', DESKTOP, ADMIN_TOKEN)
+  const { page, problems } = await site.open('/projects/newsletter', DESKTOP, ADMIN_TOKEN)
   await page.getByText('50 active keys, 2 replaced').waitFor()
   await page.getByRole('button', { name: 'Add key' }).click()
   await page.getByRole('textbox', { name: 'Name' }).fill('late')
   await page.getByRole('dialog').getByRole('button', { name: 'Add key' }).click()
   await page.getByText('The project has 50 keys').waitFor()
+  expect(await problems('too-many-keys')).toEqual([])
 })
 
 test('an existing public key is accepted, and an invalid one is refused at its field', async () => {

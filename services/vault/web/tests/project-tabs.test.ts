@@ -38,6 +38,7 @@ describe('inheritance and references', () => {
     const secrets = await site.open('/projects/shop?tab=secrets&env=production', DESKTOP, ADMIN_TOKEN)
     await secrets.page.getByRole('row', { name: /HOST.*inherited/ }).waitFor()
     expect(await secrets.page.getByText('inherited').count()).toBe(1)
+    expect(await secrets.problems('inherited-secrets')).toEqual([])
     const compared = await site.open('/projects/shop?tab=compare&left=common&right=production', DESKTOP, ADMIN_TOKEN)
     await compared.page.getByText('1 difference, 2 keys in both').waitFor()
   })
@@ -145,8 +146,9 @@ describe('trust rules', () => {
       ...{ name: 'a-rule-with-a-long-name-that-has-to-wrap-somewhere', issuer: 'https://gitlab.example.org' },
       ...{ audience: 'https://vault.example.org', claims: { project_path: 'octo-org/a-long-project-name/*' } },
     })
-    const { page } = await site.open('/projects/shop?tab=trust', NARROW, auditor)
+    const { page, problems } = await site.open('/projects/shop?tab=trust', NARROW, auditor)
     await page.getByText('https://gitlab.example.org').waitFor()
+    expect(await problems('trust-rules-auditor')).toEqual([])
     expect(await page.getByRole('button', { name: /trust rule|Remove/ }).count()).toBe(0)
   })
 })
@@ -235,11 +237,13 @@ describe('webhooks', () => {
     const url = `https://receiver.example/${'a-long-path/'.repeat(12)}`
     await admin(site.vault.url, 'POST', '/projects/shop/webhooks', { url })
     await put('A')
-    const { page } = await site.open('/projects/shop?tab=webhooks', NARROW, auditor)
+    const { page, problems } = await site.open('/projects/shop?tab=webhooks', NARROW, auditor)
     await page.getByRole('rowheader', { name: url }).waitFor()
+    expect(await problems('webhooks-auditor')).toEqual([])
     expect(await page.getByRole('button', { name: /^(Add|Change|Enable|Disable|Delete)/ }).count()).toBe(0)
     await page.getByRole('button', { name: `Deliveries to ${url}` }).click()
     await page.getByRole('rowheader', { name: 'secret.put' }).waitFor()
+    expect(await problems('deliveries-auditor')).toEqual([])
     expect(await page.getByRole('button', { name: 'Send test event' }).count()).toBe(0)
   })
 })

@@ -221,6 +221,7 @@ test('the longest project name fits into lists and menus', async () => {
   expect(await problems('rotate-long-name')).toEqual([])
   await page.getByRole('dialog').getByRole('button', { name: 'Rotate key' }).click()
   await page.getByRole('button', { name: /^Save / }).waitFor()
+  expect(await problems('private-key-long-name')).toEqual([])
   await admin(site.vault.url, 'DELETE', `/projects/${name}`)
 })
 

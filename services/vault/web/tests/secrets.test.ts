@@ -71,6 +71,7 @@ test('a name that exists is overwritten only with a warning', async () => {
   await name.fill('STRIPE_API_KEY')
   await page.getByText('This overwrites').waitFor()
   await page.getByLabel('New value').fill('replaced')
+  expect(await problems('secret-overwrite')).toEqual([])
   await name.fill('STRIPE_API_KEY_2')
   await page.getByText('This overwrites').waitFor({ state: 'detached' })
   await name.fill('STRIPE_API_KEY')

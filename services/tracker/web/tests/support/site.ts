@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { afterAll, afterEach, beforeAll } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, expect } from '@jest/globals'
 import { launchChromium, type View, type Visit, visitPage } from '@vault-and-tracker/dev-env'
 import type { Browser, Locator } from 'playwright-core'
 import type { Client } from '../../../tests/support/client.ts'
@@ -21,7 +21,7 @@ type Site = {
    * @param origin another address of the site
    */
   open(path: string, view: View, member?: Client, origin?: string): Promise<Visit>
-  /** Closes the pages of visitors, and empties those of members. */
+  /** Closes the pages of visitors, and empties those of members. Fails the test if one of them had errors. */
   leave(): Promise<void>
   stop(): Promise<void>
 }
@@ -39,7 +39,10 @@ async function startSite(env: Env = {}, shared?: Browser): Promise<Site & { read
   const visitors: Visit[] = []
   const left = new Set<Visit>()
   const closeVisitors = async (): Promise<void> => {
-    await Promise.all(visitors.splice(0).map(({ context }) => context.close()))
+    for (const visit of visitors.splice(0)) {
+      expect(await visit.leave()).toEqual([])
+      await visit.context.close()
+    }
   }
   return {
     tracker,
@@ -69,8 +72,7 @@ async function startSite(env: Env = {}, shared?: Browser): Promise<Site & { read
       for (const visit of members.values()) {
         if (left.has(visit)) continue
         left.add(visit)
-        await visit.page.unrouteAll()
-        await visit.page.goto('about:blank')
+        expect(await visit.leave()).toEqual([])
       }
     },
     stop: async () => {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { afterAll, afterEach, beforeAll } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, expect } from '@jest/globals'
 import { launchChromium, type View, type Visit, visitPage } from '@vault-and-tracker/dev-env'
 import type { Browser } from 'playwright-core'
 import { admin, createProject, type Key, signerOf } from '../../../tests/support/client.ts'
@@ -39,13 +39,16 @@ export function useConsole(env: Readonly<Record<string, string>> = {}): Console 
     ;[vault, browser] = await Promise.all([startVault(env), launchChromium()])
   })
   afterEach(async () => {
-    await Promise.all(others.splice(0).map(({ context }) => context.close()))
+    for (const visit of others.splice(0)) {
+      expect(await visit.leave()).toEqual([])
+      await visit.context.close()
+    }
     for (const visit of signedIn.values()) {
       if (left.has(visit)) continue
       left.add(visit)
       // Bodies of answers cannot be read any more once the page is another.
       visit.page.removeAllListeners('response')
-      await visit.page.goto('about:blank')
+      expect(await visit.leave()).toEqual([])
     }
   })
   afterAll(async () => {
