@@ -31,7 +31,7 @@ test('a preview matches the upload and adds nothing', async () => {
     ['notes/readme.txt', 900],
   ] as const
   const torrent = makeTorrent(NAME, { files })
-  const total = async () => (await member.get('/api/torrents')).member('total')
+  const total = async () => ((await member.get('/api/torrents')).json as { total: number }).total
   const before = await total()
   const previewed = await preview(torrent, { category: 'tv' })
   expect(previewed.status).toBe(200)
