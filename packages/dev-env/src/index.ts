@@ -33,7 +33,7 @@ export { type ApplyMigrations, createTestDatabase, type TestDatabase } from './t
 export { type TestRedis, testRedis } from './testing/test-redis.ts'
 export { randomFrom, TRIALS } from './testing/trials.ts'
 export { askUnread, memoryOf } from './testing/unread.ts'
-export { launchChromium, type View, type Visit, visitPage } from './testing/visit.ts'
+export { createVisits, launchChromium, type View, type Visit, visitPage } from './testing/visit.ts'
 export { startDemoClients } from './world/demo-clients.ts'
 export { demoContent, PIECE_BYTES, pieceHashes } from './world/demo-torrent.ts'
 export { nodeFlagsOf, SOURCE_ARGUMENTS, sourceArguments, testedArguments } from './world/services.ts'

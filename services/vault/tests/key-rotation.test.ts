@@ -2,14 +2,12 @@ import { once } from 'node:events'
 import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { captureCommand, eventually } from '@vault-and-tracker/dev-env'
+import { eventually } from '@vault-and-tracker/dev-env'
 import { systemClock } from '@vault-and-tracker/service-kit/core/clock'
 import { newId } from '@vault-and-tracker/service-kit/core/ids'
-import { runCommand } from '@vault-and-tracker/service-kit/lifecycle/command'
 import { createLogger } from '@vault-and-tracker/service-kit/log/logger'
 import { createKysely, createPool } from '@vault-and-tracker/service-kit/postgres/pool'
 import pg from 'pg'
-import { keyringCommand } from '../src/commands/keyring.command.ts'
 import { type Schema } from '../src/database.ts'
 import { createDataKeys } from '../src/keyring/data-keys.ts'
 import { createKeyRotationStore } from '../src/keyring/key-rotation.store.ts'
@@ -18,7 +16,7 @@ import { activateInKeyringFile, addToKeyringFile } from '../src/keyring/keyring.
 import { createDataKeyStore } from '../src/keyring/keyring.store.ts'
 import { parseKeyringFile } from '../src/keyring/local-keys.ts'
 import { admin, createProject, type Key, signedSend } from './support/client.ts'
-import { createKeyringFixture, type KeyringFixture } from './support/keyring.ts'
+import { createKeyringFixture, type KeyringFixture, runKeyring } from './support/keyring.ts'
 import { KEYS, type TestVault } from './support/vault.ts'
 import { runProgram, startProgram } from './support/vault-process.ts'
 
@@ -74,7 +72,7 @@ test('refuses incorrect arguments, an unknown key, and a keyring that is not in 
     VAULT_KEYRING: `2026-11:${KEYS['2026-11']}`,
     VAULT_KEYRING_ACTIVE: '2026-11',
   }
-  const add = await captureCommand((terminal) => runCommand(keyringCommand, terminal), { args: ['add', 'k2'], env })
+  const add = await runKeyring(['add', 'k2'], env)
   expect(add).toMatchObject({ status: 1, stderr: expect.stringContaining('VAULT_KEYRING_FILE') })
 
   chmodSync(file, 0o640)
@@ -83,7 +81,7 @@ test('refuses incorrect arguments, an unknown key, and a keyring that is not in 
 })
 
 test('the program runs the command', async () => {
-  const usage = await captureCommand((terminal) => runCommand(keyringCommand, terminal), { args: ['--help'], env: {} })
+  const usage = await runKeyring(['--help'], {})
   expect(usage).toMatchObject({ status: 0, stderr: '', stdout: expect.stringContaining('retire') })
   const status = await runProgram('commands/keyring.command', ['status'], fixture.env)
   expect([status.status, status.stderr]).toEqual([0, ''])

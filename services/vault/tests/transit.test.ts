@@ -1,11 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { captureCommand, type TestDatabase, temporaryFolder, testRedis } from '@vault-and-tracker/dev-env'
-import { runCommand } from '@vault-and-tracker/service-kit/lifecycle/command'
-import { keyringCommand } from '../src/commands/keyring.command.ts'
+import { type TestDatabase, temporaryFolder, testRedis } from '@vault-and-tracker/dev-env'
 import { activateInKeyringFile, addToKeyringFile } from '../src/keyring/keyring.file.ts'
 import { admin, createProject, type Key, newKey, signedSend, statusAndError } from './support/client.ts'
+import { runKeyring } from './support/keyring.ts'
 import { startTransitServer, type TransitServer } from './support/transit-server.ts'
 import { createVaultDatabase, startVault, type TestVault } from './support/vault.ts'
 
@@ -43,10 +42,7 @@ async function start(env: Record<string, string>): Promise<TestVault> {
 }
 
 const keys = (env: Record<string, string>, ...args: string[]) =>
-  captureCommand((terminal) => runCommand(keyringCommand, terminal), {
-    args,
-    env: { DATABASE_URL: database.appUrl, ...env },
-  })
+  runKeyring(args, { DATABASE_URL: database.appUrl, ...env })
 
 const request = (vault: TestVault, project: string, key: Key, method: string, body?: unknown) =>
   signedSend({ project, key, method, url: `${vault.url}/v1/secrets`, body })

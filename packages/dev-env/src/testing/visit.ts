@@ -32,11 +32,54 @@ export type Visit = {
    * widths and both themes. With SCREENSHOTS set, saves pictures in that folder.
    */
   readonly problems: (name: string) => Promise<readonly string[]>
+  /** Errors that the test provokes on purpose, until it leaves the page. */
+  readonly provoke: (errors: RegExp) => void
   /**
    * Leaves the page for another test: empty, with its first width and colours, and with nothing in its storage but the
    * account. Returns the errors of scripts and of the content security policy since the last check.
    */
   readonly leave: () => Promise<readonly string[]>
+}
+
+/** The visits of a browser. */
+export type Visits<Opened extends Visit> = {
+  /**
+   * Opens an address. Visits with a key are kept: another page in one takes a third of the time of a new one. Visits without
+   * a key are closed after the test.
+   */
+  open(key: string | undefined, url: string, openNew: () => Promise<Opened>): Promise<Opened>
+  /** Leaves all visits for another test, and returns their errors. */
+  leave(): Promise<readonly string[]>
+  close(): Promise<void>
+}
+
+export function createVisits<Opened extends Visit>(): Visits<Opened> {
+  const kept = new Map<string, Opened>()
+  const others = new Set<Opened>()
+  return {
+    async open(key, url, openNew) {
+      const known = key === undefined ? undefined : kept.get(key)
+      if (known !== undefined) {
+        await known.page.goto(url)
+        return known
+      }
+      const opened = await openNew()
+      if (key === undefined) others.add(opened)
+      else kept.set(key, opened)
+      return opened
+    },
+    async leave() {
+      const errors: string[] = []
+      for (const visit of [...others, ...kept.values()])
+        if (visit.page.url() !== NOWHERE) errors.push(...(await visit.leave()))
+      await Promise.all([...others].map(({ context }) => context.close()))
+      others.clear()
+      return errors
+    },
+    async close() {
+      await Promise.all([...others, ...kept.values()].map(({ context }) => context.close()))
+    },
+  }
 }
 
 const require = createRequire(import.meta.url)
@@ -62,12 +105,16 @@ export async function visitPage(
   context.setDefaultTimeout(60_000)
   await prepare?.(context)
   const page = await context.newPage()
+  let provoked: RegExp | undefined
   const failures: string[] = []
-  page.on('pageerror', (error) => failures.push(`error: ${error.message}`))
+  const fail = (failure: string): void => {
+    if (provoked?.test(failure) !== true) failures.push(failure)
+  }
+  page.on('pageerror', (error) => fail(`error: ${error.message}`))
   page.on('console', (message) => {
     // The browser logs refused requests itself, and the application the end of a session. These are not its errors.
     if (message.type() === 'error' && !/^(?:Failed to load resource|ApiError: Sign in first)/.test(message.text()))
-      failures.push(`console: ${message.text()}`)
+      fail(`console: ${message.text()}`)
   })
   page.on('request', (request) => {
     // Files that the page offers for download have blob: addresses.
@@ -77,7 +124,7 @@ export async function visitPage(
         .replace(/^blob:/, '')
         .startsWith(`${origin}/`)
     )
-      failures.push(`${ELSEWHERE}${request.url()}`)
+      fail(`${ELSEWHERE}${request.url()}`)
   })
   await page.goto(origin + path)
   const other = VIEWS.find(({ width }) => width !== view.width) ?? view
@@ -108,19 +155,27 @@ export async function visitPage(
       await page.emulateMedia({ colorScheme: 'light' })
       return [...failures.splice(0), ...found]
     },
+    provoke(errors) {
+      provoked = errors
+    },
     async leave() {
       const errors = failures.filter((failure) => !failure.startsWith(ELSEWHERE))
       await page.unrouteAll()
+      // Bodies of answers cannot be read any more once the page is another.
+      page.removeAllListeners('response')
       // A page that could not be loaded has no storage.
       await page.evaluate(CLEAR_STORAGE).catch(() => undefined)
-      await page.goto('about:blank')
+      await page.goto(NOWHERE)
       await page.setViewportSize(sizeOf(view))
       await page.emulateMedia({ colorScheme: 'light' })
       failures.splice(0)
+      provoked = undefined
       return errors
     },
   }
 }
+
+const NOWHERE = 'about:blank'
 
 /** How a failure begins that is a request to another origin, such as the one to a sign-in provider. */
 const ELSEWHERE = 'request to '

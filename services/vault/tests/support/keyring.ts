@@ -28,6 +28,11 @@ export type KeyringFixture = {
   remove(): Promise<void>
 }
 
+/** Runs `keyring` in this process. */
+export function runKeyring(args: readonly string[], env: Readonly<Record<string, string>>): Promise<CommandOutcome> {
+  return captureCommand((terminal) => runCommand(keyringCommand, terminal), { args, env })
+}
+
 export async function createKeyringFixture(): Promise<KeyringFixture> {
   const database = await createVaultDatabase()
   const sql = await connectSql(database.ownerUrl)
@@ -42,7 +47,7 @@ export async function createKeyringFixture(): Promise<KeyringFixture> {
     sql,
     file,
     env,
-    keys: (...args) => captureCommand((terminal) => runCommand(keyringCommand, terminal), { args, env }),
+    keys: (...args) => runKeyring(args, env),
     startVault: () =>
       startVault({ VAULT_KEYRING: '', VAULT_KEYRING_ACTIVE: '', VAULT_KEYRING_FILE: file }, { database, redisUrl }),
     count: async (text) => Number((await sql<{ count: string }>(text))[0]?.count),

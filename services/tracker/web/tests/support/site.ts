@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals'
-import { launchChromium, type View, type Visit, visitPage } from '@vault-and-tracker/dev-env'
+import { createVisits, launchChromium, type View, type Visit, visitPage } from '@vault-and-tracker/dev-env'
 import type { Browser, Locator } from 'playwright-core'
 import type { Client } from '../../../tests/support/client.ts'
 import { makeTorrent } from '../../../tests/support/make-torrent.ts'
@@ -15,8 +15,7 @@ export const NARROW: View = { width: 390 }
 type Site = {
   readonly tracker: TestTracker
   /**
-   * Opens an address as a signed-in member, or as a visitor. Each visitor has a context of their own; a member has one for
-   * each width, because another page in it takes a third of the time.
+   * Opens an address as a signed-in member, who has one context for each width, or as a visitor, who has a new one.
    *
    * @param origin another address of the site
    */
@@ -35,51 +34,31 @@ async function startSite(env: Env = {}, shared?: Browser): Promise<Site & { read
   if (!existsSync(BUILT)) throw new Error('the web application is not built: run pnpm build')
   const [tracker, browser] = await Promise.all([startTracker(env), shared ?? launchChromium()])
   await tracker.context.useCases.categories.seed()
-  const members = new Map<string, Visit>()
-  const visitors: Visit[] = []
-  const left = new Set<Visit>()
-  const closeVisitors = async (): Promise<void> => {
-    for (const visit of visitors.splice(0)) {
-      expect(await visit.leave()).toEqual([])
-      await visit.context.close()
-    }
-  }
+  const visits = createVisits()
   return {
     tracker,
     browser,
     open: async (path, view, member, origin = tracker.url) => {
       const session = member?.cookie
-      const key = [session, view.width, origin].join()
-      const known = members.get(key)
-      if (known !== undefined) {
-        left.delete(known)
-        await known.page.goto(origin + path)
-        return known
-      }
-      const visit = await visitPage(browser, {
-        ...{ origin, path, view },
-        prepare: async (context) => {
-          if (session !== undefined)
-            await context.addCookies([{ name: 'session', value: session, url: origin, httpOnly: true }])
-        },
-      })
-      if (session === undefined) visitors.push(visit)
-      else members.set(key, visit)
-      return visit
+      const key = session && [session, view.width, origin].join()
+      return visits.open(key, origin + path, () =>
+        visitPage(browser, {
+          ...{ origin, path, view },
+          prepare: async (context) => {
+            if (session !== undefined)
+              await context.addCookies([{ name: 'session', value: session, url: origin, httpOnly: true }])
+          },
+        }),
+      )
     },
     leave: async () => {
-      await closeVisitors()
-      for (const visit of members.values()) {
-        if (left.has(visit)) continue
-        left.add(visit)
-        expect(await visit.leave()).toEqual([])
-      }
+      expect(await visits.leave()).toEqual([])
     },
     stop: async () => {
       if (shared === undefined) await browser.close()
       else {
-        await closeVisitors()
-        await Promise.all([...members.values()].map(({ context }) => context.close()))
+        expect(await visits.leave()).toEqual([])
+        await visits.close()
       }
       await tracker.stop()
     },

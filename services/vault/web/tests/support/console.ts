@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals'
-import { launchChromium, type View, type Visit, visitPage } from '@vault-and-tracker/dev-env'
+import { createVisits, launchChromium, type View, type Visit, visitPage } from '@vault-and-tracker/dev-env'
 import type { Browser } from 'playwright-core'
 import { admin, createProject, type Key, signerOf } from '../../../tests/support/client.ts'
 import { ADMIN_TOKEN, startVault, type TestVault } from '../../../tests/support/vault.ts'
@@ -17,8 +17,8 @@ export type Sent = { readonly url: string; readonly text: string }
 type Console = {
   readonly vault: TestVault
   /**
-   * Opens an address below `/console` and signs in with a token, if one is given. Without one, the visit has a context of
-   * its own; a token has one for each width, because another page in it takes a third of the time.
+   * Opens an address below `/console` and signs in with a token, if one is given. A token has one context for each width;
+   * without one, the context is new.
    */
   open(path: string, view: View, token?: string): Promise<Visit & { readonly sent: readonly Sent[] }>
   /** Adds a named administrator and returns the token. */
@@ -31,25 +31,13 @@ const BUILT = new URL('../../dist/index.html', import.meta.url)
 export function useConsole(env: Readonly<Record<string, string>> = {}): Console {
   let vault: TestVault
   let browser: Browser
-  const signedIn = new Map<string, Visit & { readonly sent: Sent[] }>()
-  const others: Visit[] = []
-  const left = new Set<Visit>()
+  const visits = createVisits<Visit & { readonly sent: readonly Sent[] }>()
   beforeAll(async () => {
     if (!existsSync(BUILT)) throw new Error('the console is not built: run pnpm build')
     ;[vault, browser] = await Promise.all([startVault(env), launchChromium()])
   })
   afterEach(async () => {
-    for (const visit of others.splice(0)) {
-      expect(await visit.leave()).toEqual([])
-      await visit.context.close()
-    }
-    for (const visit of signedIn.values()) {
-      if (left.has(visit)) continue
-      left.add(visit)
-      // Bodies of answers cannot be read any more once the page is another.
-      visit.page.removeAllListeners('response')
-      expect(await visit.leave()).toEqual([])
-    }
+    expect(await visits.leave()).toEqual([])
   })
   afterAll(async () => {
     await browser.close()
@@ -59,33 +47,23 @@ export function useConsole(env: Readonly<Record<string, string>> = {}): Console 
     get vault() {
       return vault
     },
-    open: async (path, view, token) => {
-      const key = [token, view.width].join()
-      const known = signedIn.get(key)
-      if (known !== undefined) {
-        left.delete(known)
-        known.sent.splice(0)
-        await known.page.goto(`${vault.url}/console${path}`)
-        return known
-      }
-      const sent: Sent[] = []
-      const opened = await visitPage(browser, {
-        ...{ origin: vault.url, path: `/console${path}`, view },
-        prepare: (context) => {
-          context.on('request', (request) => {
-            const headers = JSON.stringify(request.headers())
-            sent.push({ url: request.url(), text: `${request.url()} ${headers} ${request.postData() ?? ''}` })
-          })
-          return Promise.resolve()
-        },
+    open: (path, view, token) => {
+      const key = token && [token, view.width].join()
+      return visits.open(key, `${vault.url}/console${path}`, async () => {
+        const sent: Sent[] = []
+        const visit = await visitPage(browser, {
+          ...{ origin: vault.url, path: `/console${path}`, view },
+          prepare: (context) => {
+            context.on('request', (request) => {
+              const headers = JSON.stringify(request.headers())
+              sent.push({ url: request.url(), text: `${request.url()} ${headers} ${request.postData() ?? ''}` })
+            })
+            return Promise.resolve()
+          },
+        })
+        if (token !== undefined) await signIn(visit, token)
+        return { ...visit, sent, leave: () => visit.leave().finally(() => sent.splice(0)) }
       })
-      const visit = { ...opened, sent }
-      if (token === undefined) others.push(visit)
-      else {
-        signedIn.set(key, visit)
-        await signIn(visit, token)
-      }
-      return visit
     },
     tokenOf: async (administrator) => {
       const { body } = await admin(vault.url, 'POST', '/administrators', administrator)
